@@ -1,0 +1,1 @@
+//! cuzk-groth16
