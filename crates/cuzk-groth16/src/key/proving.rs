@@ -1,0 +1,186 @@
+//! The handle through which provers read a key file.
+
+use std::fs::File;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use super::layout::KeyLayout;
+use super::mapped::MappedFile;
+use super::record::FileStamp;
+use super::{FormatError, KeyError, QueryCounts, Section};
+use crate::curve::{Affine, CurveField, decode_point_unchecked};
+use crate::verifying_key::VerifyingKey;
+
+/// How a key file is opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpenOptions {
+    /// Bytes after the last vector that belong to something else, such as a ceremony's transcript; `None` is zero.
+    /// A file that is longer or shorter than vectors and trailer is refused.
+    pub trailer_bytes: Option<u64>,
+}
+
+/// A memory-mapped `.params` file whose layout and verifying key have been checked.
+///
+/// The points of the queries are checked only by [`ProvingKey::check_points`] or [`ProvingKey::check`]; until then
+/// decoding a damaged query gives wrong points, never undefined behaviour.
+///
+/// The file must not be truncated or overwritten in place while it is open: replace it by renaming a new file.
+#[derive(Debug)]
+pub struct ProvingKey {
+    path: PathBuf,
+    file: File,
+    stamp: FileStamp,
+    map: MappedFile,
+    layout: KeyLayout,
+    verifying_key: VerifyingKey,
+}
+
+impl ProvingKey {
+    /// Maps the file at `path`, checks every length in it, and decodes its verifying key with subgroup checks.
+    ///
+    /// # Errors
+    /// [`KeyError::Io`] and [`KeyError::NotAFile`] if there is nothing to map, [`KeyError::Format`] if the content is
+    /// not a key (empty, cut, too long, contradictory lengths, a bad point in the verifying key).
+    pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self, KeyError> {
+        let path = path.as_ref().to_path_buf();
+        let io = |action| {
+            let path = path.clone();
+            move |source| KeyError::Io {
+                path,
+                action,
+                source,
+            }
+        };
+        let file = File::open(&path).map_err(io("open"))?;
+        let metadata = file.metadata().map_err(io("read the metadata"))?;
+        if !metadata.is_file() {
+            return Err(KeyError::NotAFile { path });
+        }
+        let stamp = FileStamp::of(&metadata);
+        let format = |defect| KeyError::Format {
+            path: path.clone(),
+            defect,
+        };
+        if metadata.len() == 0 {
+            return Err(format(FormatError::Empty));
+        }
+        let map = MappedFile::new(&file).map_err(io("map"))?;
+        let layout = KeyLayout::of_params(map.bytes(), options.trailer_bytes.unwrap_or(0))
+            .map_err(format)?;
+        let verifying_key = VerifyingKey::from_layout(map.bytes(), &layout).map_err(format)?;
+        Ok(Self {
+            path,
+            file,
+            stamp,
+            map,
+            layout,
+            verifying_key,
+        })
+    }
+
+    /// The path given to [`ProvingKey::open`].
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The verifying key at the head of the file.
+    pub const fn verifying_key(&self) -> &VerifyingKey {
+        &self.verifying_key
+    }
+
+    /// Lengths of the vectors.
+    pub fn counts(&self) -> QueryCounts {
+        self.layout.counts()
+    }
+
+    /// Bytes of the file, trailer included.
+    pub fn file_bytes(&self) -> u64 {
+        self.stamp.size_bytes
+    }
+
+    /// The trailer, empty unless one was declared.
+    pub fn trailer(&self) -> &[u8] {
+        &self.map.bytes()[self.layout.end()..]
+    }
+
+    /// Refuses the key if its vectors have not the lengths that a circuit asks for.
+    ///
+    /// # Errors
+    /// [`KeyError::WrongCircuit`] with the first vector that differs and all lengths.
+    pub fn expect_counts(&self, expected: &QueryCounts) -> Result<(), KeyError> {
+        let found = self.counts();
+        match expected.first_difference(&found) {
+            None => Ok(()),
+            Some(section) => Err(KeyError::WrongCircuit {
+                path: self.path.clone(),
+                section,
+                expected: Box::new(*expected),
+                found: Box::new(found),
+            }),
+        }
+    }
+
+    /// The uncompressed points of one section, without its length field.
+    pub fn section_bytes(&self, section: Section) -> &[u8] {
+        &self.map.bytes()[self.layout.range(section)]
+    }
+
+    /// Appends points `range` of a section, decoded, to `points`.
+    ///
+    /// The points are not checked again; see the type's documentation.
+    ///
+    /// # Panics
+    /// If `range` exceeds the section or `F` is the field of the other group: both are mistakes of the caller, as
+    /// the lengths are known from [`ProvingKey::counts`].
+    pub fn decode_into<F: CurveField>(
+        &self,
+        section: Section,
+        range: Range<usize>,
+        points: &mut Vec<Affine<F>>,
+    ) {
+        let width = section.point_bytes();
+        assert_eq!(2 * F::BYTES, width, "field of the other group");
+        let bytes = &self.section_bytes(section)[range.start * width..range.end * width];
+        points.extend(bytes.chunks_exact(width).map(decode_point_unchecked::<F>));
+    }
+
+    /// Lets the pages of points `range` of a section leave the resident set; they are read again when touched.
+    pub fn release(&self, section: Section, range: Range<usize>) {
+        let width = section.point_bytes();
+        let bytes = self.layout.range(section);
+        let start = bytes
+            .start
+            .saturating_add(range.start.saturating_mul(width));
+        let end = bytes.start.saturating_add(range.end.saturating_mul(width));
+        self.map.release(start..end.min(bytes.end));
+    }
+
+    pub(super) const fn map(&self) -> &MappedFile {
+        &self.map
+    }
+
+    pub(super) const fn stamp(&self) -> FileStamp {
+        self.stamp
+    }
+
+    /// Refuses a file that was written to since it was opened.
+    ///
+    /// # Errors
+    /// [`KeyError::Changed`].
+    pub(super) fn expect_unchanged(&self) -> Result<(), KeyError> {
+        let metadata = self.file.metadata().map_err(|source| KeyError::Io {
+            path: self.path.clone(),
+            action: "read the metadata",
+            source,
+        })?;
+        let now = FileStamp::of(&metadata);
+        if now == self.stamp {
+            return Ok(());
+        }
+        Err(KeyError::Changed {
+            path: self.path.clone(),
+            expected_bytes: self.stamp.size_bytes,
+            found_bytes: now.size_bytes,
+        })
+    }
+}
