@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use blst::{blst_p1_affine, blst_p2_affine};
 use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective, Scalar};
 use group::Group;
-use group::prime::PrimeCurveAffine;
+use group::prime::{PrimeCurve, PrimeCurveAffine};
 
 use crate::field::{Coordinate, Fp, Fp2};
 
@@ -31,14 +31,11 @@ pub trait CurveField: Coordinate {
     /// The affine point type of `blstrs` for this curve.
     type BlstrsAffine: PrimeCurveAffine<Scalar = Scalar, Curve = Self::Projective>
         + Debug
+        + Default
         + Into<Self::Projective>;
     /// The projective point type of `blstrs` for this curve.
-    type Projective: Group<Scalar = Scalar>
-        + From<Self::BlstrsAffine>
-        + Into<Self::BlstrsAffine>
-        + Copy
-        + Send
-        + Sync;
+    type Projective: PrimeCurve<Scalar = Scalar, Affine = Self::BlstrsAffine>
+        + Into<Self::BlstrsAffine>;
 
     /// "G1" or "G2", for messages.
     const NAME: &'static str;

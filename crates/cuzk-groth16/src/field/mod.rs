@@ -6,6 +6,8 @@
 
 mod batch;
 mod element;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod ifma;
 
 pub use batch::{InversionScratch, batch_invert};
 pub use element::{Fp, Fp2};
