@@ -1,1 +1,30 @@
-fn main(){}
+#![doc = include_str!("../README.md")]
+
+mod cli;
+mod commands;
+mod environment;
+mod exit;
+mod memory;
+mod output;
+mod progress;
+mod session;
+mod units;
+mod variables;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::{cli::Cli, environment::Environment, session::Session};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let session = Session::new(Environment::read(), &cli.global);
+    match commands::run(cli.command, &session) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::report_failure(&error);
+            ExitCode::from(exit::class_of(&error).code())
+        }
+    }
+}
