@@ -1,1 +1,25 @@
-//! cuzk-r1cs
+#![doc = include_str!("../README.md")]
+
+mod density;
+mod digest;
+mod evaluation;
+mod matrix;
+mod recording;
+mod satisfaction;
+mod shape;
+mod summary;
+mod system;
+mod witness;
+
+/// The scalar field of BLS12-381, Montgomery form in memory.
+pub use blstrs::Scalar as Fr;
+
+pub use density::{Densities, Density};
+pub use digest::MatrixDigest;
+pub use evaluation::{DirectEvaluation, Evaluations, evaluate, evaluate_with_hint};
+pub use matrix::{Column, Entry, Matrix};
+pub use recording::RecordedCircuit;
+pub use satisfaction::{SatisfactionError, UnsatisfiedRow, check_satisfied};
+pub use shape::Shape;
+pub use summary::{CircuitSummary, summarize};
+pub use witness::{Witness, synthesize_witness};
