@@ -261,10 +261,7 @@ fn the_first_unsatisfied_row_is_named_with_its_path() {
         ..Parts::new(4)
     };
     let error = check_satisfied(wrong.clone(), &|_| ()).expect_err("7 is not the square of 5");
-    let SatisfactionError::Unsatisfied {
-        row, path, a, c, ..
-    } = &error
-    else {
+    let SatisfactionError::Unsatisfied(found) = &error else {
         panic!("{error}")
     };
     assert_eq!((found.row, found.path.as_str()), (6, "part 3/squares"));
