@@ -1,1 +1,3 @@
-//! cuzk-testkit
+#![doc = include_str!("../README.md")]
+
+pub mod circuits;
