@@ -1,1 +1,16 @@
-//! cuzk-circuits
+#![doc = include_str!("../README.md")]
+
+mod circuit;
+mod id;
+mod prover_id;
+mod registered;
+mod registry;
+mod shape;
+
+pub use circuit::{CircuitError, CircuitVisitor, with_blank_circuit};
+pub use id::{CircuitId, Family, SectorSize, UnknownCircuit};
+pub use prover_id::prover_id;
+pub use registered::{
+    PoStProof, PoStVariant, SealProof, SealVariant, UnknownRegisteredProof, UpdateProof,
+};
+pub use registry::{CircuitInfo, PartitionRule};
