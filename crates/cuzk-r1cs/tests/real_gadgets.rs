@@ -51,7 +51,7 @@ impl Circuit<Fr> for Sha256 {
 #[derive(Clone)]
 struct Parts {
     count: u64,
-    parts_per_system: u64,
+    group_size: u64,
     square_of_last: Option<u64>,
 }
 
@@ -59,7 +59,7 @@ impl Parts {
     fn new(count: u64) -> Self {
         Self {
             count,
-            parts_per_system: 3,
+            group_size: 3,
             square_of_last: None,
         }
     }
@@ -98,7 +98,7 @@ impl Circuit<Fr> for Parts {
             });
         }
         let parts: Vec<u64> = (0..self.count).collect();
-        for group in parts.chunks(self.parts_per_system as usize) {
+        for group in parts.chunks(self.group_size as usize) {
             let mut system = CS::new();
             system.alloc_input(|| "temporary one", || Ok(Fr::ONE))?;
             for &part in group {
@@ -217,6 +217,26 @@ fn a_zero_coefficient_is_no_occurrence() {
     );
 }
 
+/// One row `(coefficient * x) * 1 = x`.
+struct OneRow(u64, usize);
+
+impl Circuit<Fr> for OneRow {
+    fn synthesize<CS: ConstraintSystem<Fr>>(self, cs: &mut CS) -> Result<(), SynthesisError> {
+        let variables = [
+            cs.alloc(|| "x", || Ok(Fr::ONE))?,
+            cs.alloc(|| "y", || Ok(Fr::ONE))?,
+        ];
+        let term = (Fr::from(self.0), variables[self.1]);
+        cs.enforce(
+            || "row",
+            |lc| lc + term,
+            |lc| lc + CS::one(),
+            |lc| lc + variables[0],
+        );
+        Ok(())
+    }
+}
+
 #[test]
 fn other_coefficients_and_other_columns_change_the_digest() {
     let digest = |count| {
@@ -225,24 +245,6 @@ fn other_coefficients_and_other_columns_change_the_digest() {
             .digest
     };
     assert_ne!(digest(2), digest(3));
-    /// One row `(coefficient * x) * 1 = x`.
-    struct OneRow(u64, usize);
-    impl Circuit<Fr> for OneRow {
-        fn synthesize<CS: ConstraintSystem<Fr>>(self, cs: &mut CS) -> Result<(), SynthesisError> {
-            let variables = [
-                cs.alloc(|| "x", || Ok(Fr::ONE))?,
-                cs.alloc(|| "y", || Ok(Fr::ONE))?,
-            ];
-            let term = (Fr::from(self.0), variables[self.1]);
-            cs.enforce(
-                || "row",
-                |lc| lc + term,
-                |lc| lc + CS::one(),
-                |lc| lc + variables[0],
-            );
-            Ok(())
-        }
-    }
     let digest = |coefficient, variable| {
         summarize(OneRow(coefficient, variable), &|_| ())
             .expect("one row can be summarized")
