@@ -85,16 +85,16 @@ fn visit_blank<Tree: SectorTree, V: CircuitVisitor>(id: CircuitId, visitor: V) -
         >>::blank_circuit(&blank_stacked_params(
             id.sector_size,
         ))),
-        Family::SnapDeals => {
-            visitor.visit(EmptySectorUpdateCircuit::<Tree>::blank(update_params(
-                id.sector_size,
-            )))
-        }
+        Family::SnapDeals => visitor.visit(EmptySectorUpdateCircuit::<Tree>::blank(update_params(
+            id.sector_size,
+        ))),
         Family::WindowPoSt | Family::WinningPoSt => {
             visitor.visit(<FallbackPoStCompound<Tree> as CompoundProof<
                 FallbackPoSt<'_, Tree>,
                 FallbackPoStCircuit<Tree>,
-            >>::blank_circuit(&blank_post_params::<Tree>(id)))
+            >>::blank_circuit(&blank_post_params::<Tree>(
+                id,
+            )))
         }
     }
 }

@@ -180,7 +180,10 @@ impl FromStr for CircuitId {
 
 /// A circuit id that names no circuit.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("unknown circuit {found:?}; did you mean {nearest}? circuits are {}", all_names())]
+#[error(
+    "unknown circuit {found:?}; did you mean {nearest}? circuits are {}",
+    all_names()
+)]
 pub struct UnknownCircuit {
     /// What was given, at most 64 characters of it.
     pub found: String,
@@ -256,7 +259,10 @@ mod tests {
 
     #[test]
     fn a_very_long_id_is_cut_in_the_message() {
-        let error = "x".repeat(1 << 20).parse::<CircuitId>().expect_err("no such circuit");
+        let error = "x"
+            .repeat(1 << 20)
+            .parse::<CircuitId>()
+            .expect_err("no such circuit");
         assert_eq!(error.found.len(), 64);
     }
 

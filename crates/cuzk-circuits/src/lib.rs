@@ -5,6 +5,8 @@ mod id;
 mod prover_id;
 mod registered;
 mod registry;
+mod request;
+pub mod sector;
 mod shape;
 
 pub use circuit::{CircuitError, CircuitVisitor, with_blank_circuit};
@@ -14,3 +16,4 @@ pub use registered::{
     PoStProof, PoStVariant, SealProof, SealVariant, UnknownRegisteredProof, UpdateProof,
 };
 pub use registry::{CircuitInfo, PartitionRule};
+pub use request::{PoRepRequest, PoStRequest, ProofRequest, SnapDealsRequest};

@@ -331,10 +331,7 @@ mod tests {
             assert_eq!(upstream as u64, number);
             assert_eq!(format!("{upstream:?}"), proof.to_string());
             assert_eq!(proof.to_string().parse(), Ok(proof));
-            assert_eq!(
-                u64::from(upstream.sector_size()),
-                proof.sector_size.bytes()
-            );
+            assert_eq!(u64::from(upstream.sector_size()), proof.sector_size.bytes());
         }
     }
 
@@ -347,10 +344,7 @@ mod tests {
             assert_eq!(upstream as u64, number);
             assert_eq!(format!("{upstream:?}"), proof.to_string());
             assert_eq!(proof.to_string().parse(), Ok(proof));
-            assert_eq!(
-                u64::from(upstream.sector_size()),
-                proof.sector_size.bytes()
-            );
+            assert_eq!(u64::from(upstream.sector_size()), proof.sector_size.bytes());
         }
     }
 
@@ -363,10 +357,7 @@ mod tests {
             assert_eq!(upstream as u64, number);
             assert_eq!(format!("{upstream:?}"), proof.to_string());
             assert_eq!(proof.to_string().parse(), Ok(proof));
-            assert_eq!(
-                u64::from(upstream.sector_size()),
-                proof.sector_size.bytes()
-            );
+            assert_eq!(u64::from(upstream.sector_size()), proof.sector_size.bytes());
         }
     }
 
@@ -377,10 +368,7 @@ mod tests {
         assert_eq!(number("StackedDrgWindow32GiBV1"), Ok(8));
         assert_eq!(number("StackedDrgWindow32GiBV1_2"), Ok(13));
         assert_eq!(number("StackedDrgWindow32GiBV1_1"), Ok(13), "Go's name");
-        assert_eq!(
-            "StackedDrg32GiBV1_1".parse().map(SealProof::number),
-            Ok(8)
-        );
+        assert_eq!("StackedDrg32GiBV1_1".parse().map(SealProof::number), Ok(8));
     }
 
     #[test]

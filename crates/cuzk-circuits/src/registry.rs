@@ -148,9 +148,7 @@ fn dimensions<Tree: SectorTree>(id: CircuitId) -> Dimensions {
 fn cache_identifier<Tree: SectorTree>(id: CircuitId) -> String {
     match id.family {
         Family::PoRep => porep_config(id.sector_size).get_cache_identifier::<Tree>(),
-        Family::WindowPoSt | Family::WinningPoSt => {
-            post_config(id).get_cache_identifier::<Tree>()
-        }
+        Family::WindowPoSt | Family::WinningPoSt => post_config(id).get_cache_identifier::<Tree>(),
         Family::SnapDeals => Ok(<EmptySectorUpdateCompound<Tree> as CacheableParameters<
             EmptySectorUpdateCircuit<Tree>,
             _,

@@ -4,9 +4,18 @@
 //! asks it for the siblings on the way up and yields the proof type of the published crates.
 
 use filecoin_hashers::{HashFunction, Hasher, PoseidonArity};
-use storage_proofs_core::merkle::{MerkleProof, get_base_tree_count};
+use storage_proofs_core::merkle::{MerkleProof, MerkleTreeTrait, get_base_tree_count};
+use storage_proofs_update::constants::TreeRHasher;
 
 use crate::shape::SectorTree;
+
+/// A path in a column or replica tree of a sector.
+pub(super) type ReplicaProof<Tree> = MerkleProof<
+    TreeRHasher,
+    <Tree as MerkleTreeTrait>::Arity,
+    <Tree as MerkleTreeTrait>::SubTreeArity,
+    <Tree as MerkleTreeTrait>::TopTreeArity,
+>;
 
 /// A Merkle tree whose nodes are computed or looked up on demand.
 pub(super) trait MerkleNodes {

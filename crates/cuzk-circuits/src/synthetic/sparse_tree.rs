@@ -79,11 +79,11 @@ where
 #[cfg(test)]
 mod tests {
     use super::super::draw::{Draws, Purpose};
-    use super::super::merkle::replica_arities;
+    use super::super::merkle::{ReplicaProof, replica_arities};
     use super::*;
     use crate::SectorSize;
     use crate::shape::{SectorTree, SubTree, TopTree, with_tree};
-    use storage_proofs_core::merkle::{MerkleProof, MerkleProofTrait};
+    use storage_proofs_core::merkle::MerkleProofTrait;
     use storage_proofs_update::constants::{TreeRDomain, TreeRHasher};
 
     fn draws() -> Draws {
@@ -107,15 +107,9 @@ mod tests {
     }
 
     fn opens<Tree: SectorTree>(num_leaves: usize, leaves: &[usize]) {
-        type Proof<T> = MerkleProof<
-            TreeRHasher,
-            <T as storage_proofs_core::merkle::MerkleTreeTrait>::Arity,
-            <T as storage_proofs_core::merkle::MerkleTreeTrait>::SubTreeArity,
-            <T as storage_proofs_core::merkle::MerkleTreeTrait>::TopTreeArity,
-        >;
         let tree = sparse(&replica_arities::<Tree>(num_leaves), leaves);
         for &index in leaves {
-            let proof: Proof<Tree> = tree.open(index);
+            let proof: ReplicaProof<Tree> = tree.open(index);
             assert!(proof.verify(), "leaf {index}");
             assert!(proof.proves_challenge(index), "leaf {index}");
             assert_eq!(proof.path().len(), proof.expected_len(num_leaves));
