@@ -1,5 +1,7 @@
 //! A key belongs to a circuit when its vectors have the lengths that the circuit's shape and densities ask for.
 
+use cuzk_r1cs::{Densities, Shape};
+
 use super::Section;
 
 /// Lengths of a key's vectors.
@@ -20,6 +22,19 @@ pub struct QueryCounts {
 }
 
 impl QueryCounts {
+    /// The lengths that a circuit of this shape and these densities asks for.
+    pub fn of_circuit(shape: &Shape, densities: &Densities) -> Self {
+        let b = densities.b_input.count_ones() + densities.b_aux.count_ones();
+        Self {
+            ic: shape.num_inputs as u64,
+            h: shape.domain_size() as u64 - 1,
+            l: shape.num_aux as u64,
+            a: (shape.num_inputs + densities.a_aux.count_ones()) as u64,
+            b_g1: b as u64,
+            b_g2: b as u64,
+        }
+    }
+
     /// The length of one vector; 1 for the single points of the header.
     pub const fn of(&self, section: Section) -> u64 {
         match section {
