@@ -46,6 +46,8 @@ pub(crate) struct GlobalOptions {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Key(commands::key::KeyArgs),
+    Circuit(commands::circuit::CircuitArgs),
     Completions(commands::completions::CompletionsArgs),
 }
 

@@ -94,6 +94,18 @@ pub(crate) fn failure(class: ExitClass, message: impl Into<String>) -> anyhow::E
     })
 }
 
+/// An error of a library with its class and the words that say what was being done.
+pub(crate) fn classed(
+    class: ExitClass,
+    message: impl Into<String>,
+    error: impl Into<anyhow::Error>,
+) -> anyhow::Error {
+    error.into().context(Failure {
+        class,
+        message: message.into(),
+    })
+}
+
 /// Gives the error of a library its class and the words that say what was being done.
 pub(crate) trait OrExit<T> {
     /// Classes the error and puts `message` before it.
@@ -102,12 +114,7 @@ pub(crate) trait OrExit<T> {
 
 impl<T, E: Into<anyhow::Error>> OrExit<T> for Result<T, E> {
     fn or_exit(self, class: ExitClass, message: impl FnOnce() -> String) -> anyhow::Result<T> {
-        self.map_err(|error| {
-            error.into().context(Failure {
-                class,
-                message: message(),
-            })
-        })
+        self.map_err(|error| classed(class, message(), error))
     }
 }
 

@@ -2,8 +2,11 @@
 
 mod cli;
 mod commands;
+mod development_keys;
+mod encoding;
 mod environment;
 mod exit;
+mod keys;
 mod memory;
 mod output;
 mod progress;

@@ -1,0 +1,152 @@
+//! Small networks have no ceremony: they make their own keys. Whoever makes one could keep its
+//! secret exponents and forge proofs with it, so this is said each time, on standard error, and no
+//! command does it without saying so.
+
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use bellpepper_core::{Circuit, SynthesisError};
+use cuzk_circuits::{CircuitId, CircuitVisitor, with_blank_circuit};
+use cuzk_groth16::setup::{
+    KeyFiles, KeySummary, SetupError, SetupProgress, SetupStep, ToxicWaste, generate,
+};
+use cuzk_r1cs::{Fr, RecordedCircuit};
+use ff::Field as _;
+use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng as _};
+
+use crate::{
+    encoding::Hex32,
+    exit::{ExitClass, OrExit as _, classed, failure},
+    keys::{KeyStore, create_folder},
+    output::Output,
+};
+
+/// What everybody who makes such a key must read.
+pub(crate) const WARNING: &str = "this key is for DEVELOPMENT ONLY: whoever makes a key can forge \
+                                  proofs with it. Never use it on a network that holds value.";
+
+/// A key that was made.
+#[derive(Debug)]
+pub(crate) struct MadeKey {
+    /// The proving key's file.
+    pub(crate) params: PathBuf,
+    /// The verifying key's file.
+    pub(crate) verifying_key: PathBuf,
+    /// Lengths, sizes and digests.
+    pub(crate) summary: KeySummary,
+    /// Recording the circuit.
+    pub(crate) record_time: Duration,
+    /// Computing and writing the points.
+    pub(crate) generate_time: Duration,
+}
+
+/// Whether files that are there already may be replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Existing {
+    /// Refuse.
+    Keep,
+    /// Replace both files.
+    Replace,
+}
+
+/// Secret exponents from a seed, for keys that can be made again: tau, alpha, beta, gamma, delta
+/// drawn in this order from `ChaCha20` keyed with the seed; from the operating system without one.
+///
+/// # Errors
+/// Resource, when the system has no randomness; internal, when the seed gives exponents that make
+/// no key, which happens with probability 2^-250.
+pub(crate) fn toxic_waste(seed: Option<Hex32>) -> anyhow::Result<ToxicWaste> {
+    let Some(Hex32(seed)) = seed else {
+        return ToxicWaste::random().or_exit(ExitClass::Resource, || {
+            "drawing the secret exponents".to_owned()
+        });
+    };
+    let mut stream = ChaCha20Rng::from_seed(seed);
+    let [tau, alpha, beta, gamma, delta] = std::array::from_fn(|_| Fr::random(&mut stream));
+    ToxicWaste::from_parts(tau, alpha, beta, gamma, delta)
+        .or_exit(ExitClass::Internal, || "exponents of this seed".to_owned())
+}
+
+/// Records the circuit and makes its key in the folder of `store`.
+///
+/// # Errors
+/// Key, when a file is there and may not be replaced; resource, when the folder cannot be written;
+/// internal otherwise.
+pub(crate) fn make_key(
+    store: &KeyStore,
+    id: CircuitId,
+    waste: &ToxicWaste,
+    existing: Existing,
+    output: &Output,
+) -> anyhow::Result<MadeKey> {
+    let info = id.info();
+    let (params, verifying_key) = (store.params_path(&info), store.vk_path(&info));
+    if existing == Existing::Keep
+        && let Some(path) = [&params, &verifying_key]
+            .into_iter()
+            .find(|path| path.exists())
+    {
+        return Err(already_there(path.clone()));
+    }
+    create_folder(&store.folder().path)?;
+    output.warning(WARNING);
+    let step = output.step(&format!("recording the circuit {id}"));
+    let start = Instant::now();
+    let circuit = with_blank_circuit(id, Record)
+        .or_exit(ExitClass::Internal, || format!("recording {id}"))?;
+    let record_time = start.elapsed();
+    drop(step);
+
+    let step = output.bar(&format!("making the key of {id}"), 1);
+    let start = Instant::now();
+    let files = KeyFiles {
+        params: &params,
+        verifying_key: &verifying_key,
+        replace: existing == Existing::Replace,
+    };
+    let summary = generate(&circuit, waste, &files, &|progress: SetupProgress| {
+        if progress.step == SetupStep::Points {
+            step.set(progress.done, progress.total);
+        }
+    })
+    .map_err(|error| classify(error, id))?;
+    Ok(MadeKey {
+        params,
+        verifying_key,
+        summary,
+        record_time,
+        generate_time: start.elapsed(),
+    })
+}
+
+/// Records whatever circuit it is shown.
+struct Record;
+
+impl CircuitVisitor for Record {
+    type Output = Result<RecordedCircuit, SynthesisError>;
+
+    fn visit<C: Circuit<Fr> + Send>(self, circuit: C) -> Self::Output {
+        RecordedCircuit::record(circuit)
+    }
+}
+
+fn classify(error: SetupError, id: CircuitId) -> anyhow::Error {
+    let class = match error {
+        SetupError::Exists { path } => return already_there(path),
+        SetupError::Io { .. } => ExitClass::Resource,
+        _ => ExitClass::Internal,
+    };
+    classed(class, format!("making the key of {id}"), error)
+}
+
+fn already_there(path: PathBuf) -> anyhow::Error {
+    failure(
+        ExitClass::Key,
+        format!(
+            "{} exists already; cuzk key setup --force replaces it and its twin",
+            path.display()
+        ),
+    )
+}
