@@ -28,9 +28,10 @@ impl Density {
 
     /// A bitmap of `len` variables, all of which occur.
     pub fn ones(len: usize) -> Self {
-        let mut density = Self::zeros(len);
-        for index in 0..len {
-            density.set(index);
+        let mut density = Self::default();
+        for first in (0..len).step_by(64) {
+            let count = (len - first).min(64);
+            density.push_bits(u64::MAX >> (64 - count), count);
         }
         density
     }
@@ -98,12 +99,35 @@ impl Density {
 
     /// Appends all of `other` but its first `skip` variables.
     pub(crate) fn append(&mut self, other: &Self, skip: usize) {
-        for index in skip..other.len {
-            self.push_zero();
-            if other.get(index) {
-                self.set(self.len - 1);
-            }
+        for first in (skip..other.len).step_by(64) {
+            self.push_bits(other.bits_from(first), (other.len - first).min(64));
         }
+    }
+
+    /// The 64 bits from `first` on, zero beyond the length.
+    fn bits_from(&self, first: usize) -> u64 {
+        let (word, offset) = (first / 64, first % 64);
+        let low = self.words[word] >> offset;
+        match self.words.get(word + 1) {
+            Some(next) if offset > 0 => low | next << (64 - offset),
+            _ => low,
+        }
+    }
+
+    /// Appends `count` of 1 to 64 variables; the bits beyond `count` are zero.
+    fn push_bits(&mut self, bits: u64, count: usize) {
+        let offset = self.len % 64;
+        match self.words.last_mut() {
+            Some(last) if offset > 0 => {
+                *last |= bits << offset;
+                if offset + count > 64 {
+                    self.words.push(bits >> (64 - offset));
+                }
+            }
+            _ => self.words.push(bits),
+        }
+        self.len += count;
+        self.count_ones += bits.count_ones() as usize;
     }
 
     /// Appends the inputs of an extending system, whose first input stands for the same ONE.
@@ -186,7 +210,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_bitmap_agrees_with_a_list_of_flags(flags in proptest::collection::vec(any::<bool>(), 0..300), more in proptest::collection::vec(any::<bool>(), 0..100)) {
+        fn a_bitmap_agrees_with_a_list_of_flags(
+            flags in proptest::collection::vec(any::<bool>(), 0..300),
+            more in proptest::collection::vec(any::<bool>(), 0..200),
+            skip in 0_usize..3,
+        ) {
             let build = |flags: &[bool]| {
                 let mut density = Density::default();
                 for &flag in flags {
@@ -199,8 +227,10 @@ mod tests {
                 density
             };
             let mut density = build(&flags);
-            density.append(&build(&more), 0);
-            let all: Vec<bool> = flags.iter().chain(&more).copied().collect();
+            density.append(&build(&more), skip);
+            let all: Vec<bool> = flags.iter().chain(more.iter().skip(skip)).copied().collect();
+            prop_assert_eq!(&density, &build(&all));
+            prop_assert_eq!(Density::ones(all.len()), build(&vec![true; all.len()]));
             prop_assert_eq!(density.len(), all.len());
             prop_assert_eq!((0..all.len()).map(|index| density.get(index)).collect::<Vec<_>>(), all.clone());
             let ones: Vec<usize> = (0..all.len()).filter(|&index| all[index]).collect();

@@ -225,10 +225,11 @@ fn evaluate_row(
 /// Adds `coefficient * value` without multiplying where a factor is 0 or 1, which nearly all
 /// values of a hash-heavy circuit are. Tells whether the coefficient counts as present.
 pub(crate) fn add_term(sum: &mut Fr, value: Fr, coefficient: Fr) -> bool {
-    if coefficient.is_zero_vartime() {
+    // Plain comparisons: the `Field` methods compare in constant time, which costs more than the addition.
+    if coefficient == Fr::ZERO {
         return false;
     }
-    if value.is_zero_vartime() {
+    if value == Fr::ZERO {
     } else if value == Fr::ONE {
         *sum += coefficient;
     } else if coefficient == Fr::ONE {

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod density;
+mod dictionary;
 mod digest;
 mod evaluation;
 mod matrix;

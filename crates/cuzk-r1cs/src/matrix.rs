@@ -3,12 +3,10 @@
 //! Circuits repeat few coefficients (a 32 GiB PoRep partition has 2,466 distinct ones among
 //! 722 million non-zeros), so an entry is eight bytes: a column and a dictionary index.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
 use bellpepper_core::{Index, LinearCombination, Variable};
 use ff::Field;
 
+use crate::dictionary::Dictionary;
 use crate::{Fr, Witness};
 
 /// A variable as a matrix column: inputs keep their index, private variables carry the top bit.
@@ -157,59 +155,9 @@ pub(crate) fn entries_of<'a>(
     dictionary: &'a mut Dictionary,
 ) -> impl Iterator<Item = Entry> + 'a {
     row.iter()
-        .filter(|(_, coefficient)| !coefficient.is_zero_vartime())
+        .filter(|(_, coefficient)| **coefficient != Fr::ZERO)
         .map(|(variable, coefficient)| Entry {
             column: Column::of(variable),
             coefficient_index: dictionary.index_of(*coefficient),
         })
-}
-
-/// Distinct coefficients in the order in which they were first seen.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Dictionary {
-    coefficients: Vec<Fr>,
-    indices: HashMap<[u64; 4], u32, BuildHasherDefault<LimbHasher>>,
-}
-
-impl Dictionary {
-    pub(crate) fn coefficients(&self) -> &[Fr] {
-        &self.coefficients
-    }
-
-    pub(crate) fn into_coefficients(self) -> Vec<Fr> {
-        self.coefficients
-    }
-
-    pub(crate) fn index_of(&mut self, coefficient: Fr) -> u32 {
-        let limbs = blst::blst_fr::from(coefficient).l;
-        let coefficients = &mut self.coefficients;
-        *self.indices.entry(limbs).or_insert_with(|| {
-            coefficients.push(coefficient);
-            u32::try_from(coefficients.len() - 1)
-                .expect("no circuit has 2^32 distinct coefficients")
-        })
-    }
-}
-
-/// Mixes the four limbs of a field element; keys come from a circuit, never from an adversary
-/// who could profit from collisions in a table of a few thousand entries.
-#[derive(Clone, Default)]
-pub(crate) struct LimbHasher(u64);
-
-impl Hasher for LimbHasher {
-    fn finish(&self) -> u64 {
-        self.0 ^ self.0 >> 29
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut limb = [0; 8];
-            limb[..chunk.len()].copy_from_slice(chunk);
-            self.write_u64(u64::from_ne_bytes(limb));
-        }
-    }
-
-    fn write_u64(&mut self, limb: u64) {
-        self.0 = (self.0.rotate_left(23) ^ limb).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
 }

@@ -6,9 +6,10 @@ use bellpepper_core::{
 use ff::Field;
 use rayon::prelude::*;
 
+use crate::dictionary::Dictionary;
 use crate::digest::MatrixHasher;
 use crate::evaluation::add_term;
-use crate::matrix::{Dictionary, Entry, Matrix};
+use crate::matrix::{Entry, Matrix};
 use crate::{Densities, Evaluations, Fr, MatrixDigest, Shape, Witness};
 
 /// The matrices of a circuit, with what follows from them.
@@ -112,21 +113,29 @@ impl RecordedCircuit {
 
     /// Digest of the expanded matrices, equal to that of a fresh [`crate::summarize`].
     pub fn digest(&self) -> MatrixDigest {
-        let mut order = Dictionary::default();
+        const UNSEEN: u32 = u32::MAX;
+        let mut numbers = vec![UNSEEN; self.coefficients.len()];
+        let mut in_order = Vec::with_capacity(self.coefficients.len());
         let mut hasher = MatrixHasher::new();
         let mut renumbered = Vec::new();
         for row in 0..self.shape.num_constraints {
             for matrix in [&self.a, &self.b, &self.c] {
                 renumbered.clear();
-                renumbered.extend(matrix.row(row).iter().map(|entry| Entry {
-                    column: entry.column,
-                    coefficient_index:
-                        order.index_of(self.coefficients[entry.coefficient_index as usize]),
-                }));
+                for entry in matrix.row(row) {
+                    let index = entry.coefficient_index as usize;
+                    if numbers[index] == UNSEEN {
+                        numbers[index] = in_order.len() as u32;
+                        in_order.push(self.coefficients[index]);
+                    }
+                    renumbered.push(Entry {
+                        coefficient_index: numbers[index],
+                        ..*entry
+                    });
+                }
                 hasher.row(&renumbered);
             }
         }
-        hasher.finish(order.coefficients(), self.shape)
+        hasher.finish(&in_order, self.shape)
     }
 }
 

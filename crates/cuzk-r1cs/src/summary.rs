@@ -8,8 +8,9 @@ use bellpepper_core::{
 };
 use ff::Field;
 
+use crate::dictionary::Dictionary;
 use crate::digest::MatrixHasher;
-use crate::matrix::{Dictionary, Entry, entries_of};
+use crate::matrix::{Entry, entries_of};
 use crate::{Densities, Fr, MatrixDigest, Shape};
 
 /// Counts and digest of a circuit's matrices.
