@@ -18,7 +18,7 @@ use crate::{Densities, Fr, MatrixDigest, Shape};
 pub struct CircuitSummary {
     /// Counts of variables and constraints.
     pub shape: Shape,
-    /// Entries of A, B, C with a coefficient other than zero, constraint rows only.
+    /// Entries of A, B, C with a coefficient other than zero in all rows: A also has one per input row.
     pub non_zeros: [u64; 3],
     /// Which variables occur in A and B.
     pub densities: Densities,
@@ -62,9 +62,10 @@ pub fn summarize<C: Circuit<Fr>>(
         num_constraints: system.num_constraints,
     };
     progress(shape.num_constraints as u64);
+    let [a, b, c] = system.non_zeros;
     Ok(CircuitSummary {
         shape,
-        non_zeros: system.non_zeros,
+        non_zeros: [a + shape.num_inputs as u64, b, c],
         densities: system.densities,
         num_coefficients: system.dictionary.coefficients().len(),
         longest_rows: system.longest_rows,

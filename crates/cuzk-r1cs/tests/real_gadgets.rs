@@ -140,9 +140,11 @@ fn recorded_equals_direct<C: Circuit<Fr> + Clone>(circuit: &C) -> DirectEvaluati
     assert_eq!(summary.shape, direct.shape);
     assert_eq!(summary.densities, direct.densities);
     assert_eq!(summary.digest, recorded.digest());
+    let [a, b, c] =
+        [&recorded.a, &recorded.b, &recorded.c].map(|matrix| matrix.num_non_zeros() as u64);
     assert_eq!(
         summary.non_zeros,
-        [&recorded.a, &recorded.b, &recorded.c].map(|matrix| matrix.num_non_zeros() as u64)
+        [a + direct.shape.num_inputs as u64, b, c]
     );
     assert_eq!(
         summary.longest_rows,
