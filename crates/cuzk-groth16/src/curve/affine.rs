@@ -4,9 +4,9 @@ use std::fmt::Debug;
 
 use blst::{blst_p1_affine, blst_p2_affine};
 use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective, Scalar};
-use group::Group;
 use group::prime::{PrimeCurve, PrimeCurveAffine};
 
+use super::kernel::Kernels;
 use crate::field::{Coordinate, Fp, Fp2};
 
 /// A point (x, y) of G1 (over [`Fp`]) or G2 (over [`Fp2`]), or infinity, which is stored as (0, 0).
@@ -27,7 +27,7 @@ pub type G1Point = Affine<Fp>;
 pub type G2Point = Affine<Fp2>;
 
 /// A coordinate field together with the curve y² = x³ + b over it.
-pub trait CurveField: Coordinate {
+pub trait CurveField: Coordinate + Kernels {
     /// The affine point type of `blstrs` for this curve.
     type BlstrsAffine: PrimeCurveAffine<Scalar = Scalar, Curve = Self::Projective>
         + Debug
@@ -187,6 +187,8 @@ conversions!(Fp2, G2Affine);
 
 #[cfg(test)]
 mod tests {
+    use group::Group;
+
     use super::*;
 
     fn check<F: CurveField>() {

@@ -26,20 +26,29 @@ impl<F> InversionScratch<F> {
 pub fn batch_invert<F: Coordinate>(elements: &mut [F], scratch: &mut InversionScratch<F>) {
     let products = &mut scratch.products;
     products.clear();
-    products.reserve(elements.len());
-    let mut product = F::ONE;
-    for element in elements.iter() {
-        products.push(product);
-        if !element.is_zero() {
-            product = product.mul(element);
+    products.resize(elements.len(), F::ONE);
+    // products[i] is the product of all elements before i.
+    for i in 1..elements.len() {
+        let (before, rest) = products.split_at_mut(i);
+        if elements[i - 1].is_zero() {
+            rest[0] = before[i - 1];
+        } else {
+            rest[0].set_mul(&before[i - 1], &elements[i - 1]);
         }
     }
-    let mut suffix = product.inverse();
-    for (element, prefix) in elements.iter_mut().zip(products.iter()).rev() {
+    let mut suffix = F::ONE;
+    if let (Some(element), Some(product)) = (elements.last(), products.last()) {
+        suffix = if element.is_zero() {
+            product.inverse()
+        } else {
+            product.mul(element).inverse()
+        };
+    }
+    for (element, product) in elements.iter_mut().zip(products.iter_mut()).rev() {
         if !element.is_zero() {
-            let inverse = suffix.mul(prefix);
-            suffix = suffix.mul(element);
-            *element = inverse;
+            product.mul_assign(&suffix);
+            suffix.mul_assign(element);
+            *element = *product;
         }
     }
 }

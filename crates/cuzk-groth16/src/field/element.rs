@@ -90,6 +90,32 @@ macro_rules! arithmetic_by_blst {
         }
 
         #[inline(always)]
+        fn set_mul(&mut self, left: &Self, right: &Self) {
+            // SAFETY: the three pointers refer to live elements of the type that blst expects.
+            unsafe { blst::$mul(&raw mut self.0, &raw const left.0, &raw const right.0) };
+        }
+
+        #[inline(always)]
+        fn set_sub(&mut self, left: &Self, right: &Self) {
+            // SAFETY: the three pointers refer to live elements of the type that blst expects.
+            unsafe { blst::$sub(&raw mut self.0, &raw const left.0, &raw const right.0) };
+        }
+
+        #[inline(always)]
+        fn mul_assign(&mut self, other: &Self) {
+            let own = &raw mut self.0;
+            // SAFETY: both elements are live; blst allows its output to be an input.
+            unsafe { blst::$mul(own, own, &raw const other.0) };
+        }
+
+        #[inline(always)]
+        fn sub_assign(&mut self, other: &Self) {
+            let own = &raw mut self.0;
+            // SAFETY: both elements are live; blst allows its output to be an input.
+            unsafe { blst::$sub(own, own, &raw const other.0) };
+        }
+
+        #[inline(always)]
         fn square(&self) -> Self {
             let mut out = blst::$raw::default();
             // SAFETY: the two pointers refer to live elements of the type that blst expects.

@@ -8,9 +8,11 @@ mod batch;
 mod element;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod ifma;
+mod prefetch;
 
 pub use batch::{InversionScratch, batch_invert};
 pub use element::{Fp, Fp2};
+pub(crate) use prefetch::prefetch;
 
 use std::fmt::Debug;
 
@@ -25,6 +27,14 @@ pub trait Coordinate: Copy + Eq + Debug + Default + Send + Sync + 'static {
     /// Bytes of the canonical big-endian encoding.
     const BYTES: usize;
 
+    /// `*self = left * right`, without a temporary.
+    fn set_mul(&mut self, left: &Self, right: &Self);
+    /// `*self = left - right`, without a temporary.
+    fn set_sub(&mut self, left: &Self, right: &Self);
+    /// `*self = self * other`, without a temporary.
+    fn mul_assign(&mut self, other: &Self);
+    /// `*self = self - other`, without a temporary.
+    fn sub_assign(&mut self, other: &Self);
     /// `self + other`.
     #[must_use]
     fn add(&self, other: &Self) -> Self;

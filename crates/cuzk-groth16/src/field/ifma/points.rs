@@ -12,8 +12,10 @@ use super::element::{
 };
 use super::lanes::{Words, load, splat, store, transpose};
 use super::montgomery::{Modulus, split};
-use crate::curve::{Affine, CurveField};
-use std::arch::x86_64::{__mmask8, _mm512_mask_blend_epi64};
+use crate::curve::{Affine, CurveField, Pick, Sources};
+use std::arch::x86_64::{
+    __mmask8, _mm512_cmpeq_epi64_mask, _mm512_mask_blend_epi64, _mm512_mask_sub_epi64,
+};
 
 /// Points per vector.
 pub(crate) const GROUP: usize = 8;
@@ -38,13 +40,15 @@ impl<const N: usize> PackedPoint<N> {
     /// Whether this is infinity; no other point stores a y of zeros.
     #[inline]
     pub(crate) fn is_infinity(&self) -> bool {
-        self.y.iter().all(|words| words.0 == [0; 8])
+        // The lowest limb nearly always decides.
+        self.y[0].0[0] == 0 && self.y.iter().all(|words| words.0 == [0; LIMBS])
     }
 
+    /// The inverse point when `condition` holds, the point itself otherwise.
     #[inline]
-    pub(crate) fn negate(&self) -> Self {
+    pub(crate) fn negate_if(&self, condition: bool) -> Self {
         let mut out = *self;
-        if self.is_infinity() {
+        if !condition || self.is_infinity() {
             return out;
         }
         for words in &mut out.y {
@@ -81,8 +85,8 @@ struct Group<const N: usize> {
     x_sum: Sliced<N>,
     x: Sliced<N>,
     y: Sliced<N>,
-    /// Lanes whose points are each other's negatives.
-    opposite: __mmask8,
+    /// Lanes whose sum is not what the formula gives: an operand is infinity, or the sum is.
+    special: __mmask8,
 }
 
 /// Reusable space of [`sum_pairs`].
@@ -105,58 +109,69 @@ impl<const N: usize> PairScratch<N> {
     }
 }
 
-/// Replaces each `left[i]` by `left[i] + right[i]`; none of the operands may be infinity.
+/// Puts the sum of each pair of picked points into `sums`, which is as long as `pairs`.
 pub(crate) fn sum_pairs<F: Coefficients<N>, const N: usize>(
     _: Ifma,
-    left: &mut [PackedPoint<N>],
-    right: &[PackedPoint<N>],
+    sources: Sources<'_, PackedPoint<N>>,
+    pairs: &[[Pick; 2]],
+    sums: &mut [PackedPoint<N>],
     scratch: &mut PairScratch<N>,
 ) {
     // SAFETY: the `Ifma` value proves that the processor has the instructions.
-    unsafe { sum_pairs_detected::<F, N>(left, right, scratch) }
+    unsafe { sum_pairs_detected::<F, N>(sources, pairs, sums, scratch) }
 }
 
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn sum_pairs_detected<F: Coefficients<N>, const N: usize>(
-    left: &mut [PackedPoint<N>],
-    right: &[PackedPoint<N>],
+    sources: Sources<'_, PackedPoint<N>>,
+    pairs: &[[Pick; 2]],
+    sums: &mut [PackedPoint<N>],
     scratch: &mut PairScratch<N>,
 ) {
     let groups = &mut scratch.groups;
     groups.clear();
     let mut product = broadcast(&pack(&F::ONE));
-    for (left, right) in left.chunks(GROUP).zip(right.chunks(GROUP)).rev() {
-        let mut group = open_group(left, right);
+    for pairs in pairs.chunks(GROUP).rev() {
+        let mut group = open_group(sources, pairs);
         store_sliced(&product, &mut group.later);
         product = element_mul(&product, &load_sliced(&group.denominator));
         groups.push(group);
     }
     let mut inverse = invert_lanes::<F, N>(&product);
-    for (left, group) in left.chunks_mut(GROUP).zip(groups.iter().rev()) {
+    let chunks = sums.chunks_mut(GROUP).zip(pairs.chunks(GROUP));
+    for ((sums, pairs), group) in chunks.zip(groups.iter().rev()) {
         let own = element_mul(&inverse, &load_sliced(&group.later));
         inverse = element_mul(&inverse, &load_sliced(&group.denominator));
-        close_group(group, &own, left);
+        close_group(group, &own, sums);
+        if group.special != 0 {
+            special_sums(group.special, sources, pairs, sums);
+        }
     }
 }
 
 /// Loads up to eight pairs and computes numerators and denominators of their slopes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn open_group<const N: usize>(left: &[PackedPoint<N>], right: &[PackedPoint<N>]) -> Group<N> {
-    let (x1, y1) = load_points(left);
-    let (x2, y2) = load_points(right);
+fn open_group<const N: usize>(
+    sources: Sources<'_, PackedPoint<N>>,
+    pairs: &[[Pick; 2]],
+) -> Group<N> {
+    let (x1, y1, infinite1) = load_picks::<N, 0>(sources, pairs);
+    let (x2, y2, infinite2) = load_picks::<N, 1>(sources, pairs);
     let mut denominator = to_factor(&element_sub_raw(&x2, &x1));
     let mut numerator = to_factor(&element_sub_raw(&y2, &y1));
-    let mut opposite = 0;
-    let equal_x = zero_lanes(&denominator);
+    // Lanes without a pair hold zeros, which is infinity.
+    let mut special = infinite1 | infinite2;
+    let equal_x = zero_lanes(&denominator) & !special;
     if equal_x != 0 {
-        let pairs = u8::MAX.unbounded_shr((GROUP - left.len()) as u32);
-        let equal = equal_x & zero_lanes(&numerator) & pairs;
-        // Opposite points and lanes without a pair take any denominator that is not zero.
-        opposite = equal_x & !equal;
+        let equal = equal_x & zero_lanes(&numerator);
         double_lanes(equal, &x1, &y1, &mut numerator, &mut denominator);
+        special |= equal_x & !equal;
+    }
+    if special != 0 {
+        // Any denominator will do that is not zero.
         let filler = broadcast(&[Words([1; LIMBS]); N]);
-        denominator = blend(opposite, &denominator, &filler);
+        denominator = blend(special, &denominator, &filler);
     }
     let mut group = Group {
         denominator: [[Words::ZERO; LIMBS]; N],
@@ -165,7 +180,7 @@ fn open_group<const N: usize>(left: &[PackedPoint<N>], right: &[PackedPoint<N>])
         x_sum: [[Words::ZERO; LIMBS]; N],
         x: [[Words::ZERO; LIMBS]; N],
         y: [[Words::ZERO; LIMBS]; N],
-        opposite,
+        special,
     };
     store_sliced(&denominator, &mut group.denominator);
     store_sliced(&numerator, &mut group.numerator);
@@ -173,6 +188,28 @@ fn open_group<const N: usize>(left: &[PackedPoint<N>], right: &[PackedPoint<N>])
     store_sliced(&x1, &mut group.x);
     store_sliced(&y1, &mut group.y);
     group
+}
+
+/// Replaces the sums of pairs with infinity among their operands or as their result.
+#[cold]
+fn special_sums<const N: usize>(
+    special: __mmask8,
+    sources: Sources<'_, PackedPoint<N>>,
+    pairs: &[[Pick; 2]],
+    sums: &mut [PackedPoint<N>],
+) {
+    for (lane, ([left, right], sum)) in pairs.iter().zip(sums).enumerate() {
+        if special >> lane & 1 == 0 {
+            continue;
+        }
+        *sum = if left.of(&sources).is_infinity() {
+            right.of(&sources).negate_if(right.is_negative())
+        } else if right.of(&sources).is_infinity() {
+            left.of(&sources).negate_if(left.is_negative())
+        } else {
+            PackedPoint::INFINITY
+        };
+    }
 }
 
 /// Puts the tangent's slope 3·x²/(2·y) into the given lanes.
@@ -207,13 +244,6 @@ fn close_group<const N: usize>(
     let product = mul_raw(&slope, &distance);
     let y = to_small(&element_sub_raw(&product, &load_sliced(&group.y)));
     store_points(&x, &y, sums);
-    if group.opposite != 0 {
-        for (lane, sum) in sums.iter_mut().enumerate() {
-            if group.opposite >> lane & 1 == 1 {
-                *sum = PackedPoint::INFINITY;
-            }
-        }
-    }
 }
 
 #[inline]
@@ -228,16 +258,46 @@ fn blend<const N: usize>(lanes: __mmask8, zero: &Element<N>, one: &Element<N>) -
     out
 }
 
-/// Loads up to eight points; lanes beyond the slice hold zeros.
+/// Loads one side of up to eight pairs: coordinates, y negated where the pick says so, and the lanes of infinity.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn load_points<const N: usize>(points: &[PackedPoint<N>]) -> (Element<N>, Element<N>) {
+fn load_picks<const N: usize, const SIDE: usize>(
+    sources: Sources<'_, PackedPoint<N>>,
+    pairs: &[[Pick; 2]],
+) -> (Element<N>, Element<N>, __mmask8) {
+    let infinity = PackedPoint::INFINITY;
+    let mut points = [&infinity; GROUP];
+    let mut negative: __mmask8 = 0;
+    for (lane, (point, pair)) in points.iter_mut().zip(pairs).enumerate() {
+        *point = pair[SIDE].of(&sources);
+        negative |= __mmask8::from(pair[SIDE].is_negative()) << lane;
+    }
+    let (x, mut y) = load_points(&points);
+    let mut infinite = _mm512_cmpeq_epi64_mask(y[0][0], splat(0));
+    for limb in y.iter().flatten() {
+        if infinite == 0 {
+            break;
+        }
+        infinite &= _mm512_cmpeq_epi64_mask(*limb, splat(0));
+    }
+    for limbs in &mut y {
+        for (limb, p) in limbs.iter_mut().zip(BaseField::LIMBS) {
+            *limb = _mm512_mask_sub_epi64(*limb, negative, splat(p), *limb);
+        }
+    }
+    (x, y, infinite)
+}
+
+/// Loads eight points.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load_points<const N: usize>(points: &[&PackedPoint<N>; GROUP]) -> (Element<N>, Element<N>) {
     let mut x = [[splat(0); LIMBS]; N];
     let mut y = x;
     for k in 0..N {
         let mut x_rows = [splat(0); GROUP];
         let mut y_rows = [splat(0); GROUP];
-        for (i, point) in points.iter().enumerate().take(GROUP) {
+        for (i, point) in points.iter().enumerate() {
             x_rows[i] = load(&point.x[k]);
             y_rows[i] = load(&point.y[k]);
         }
@@ -300,7 +360,12 @@ fn canonical_limbs(bytes: &[u8]) -> [u64; LIMBS] {
 
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn points_to_montgomery<const N: usize>(points: &mut [PackedPoint<N>]) {
-    let (mut x, mut y) = load_points(points);
+    let infinity = PackedPoint::INFINITY;
+    let mut rows = [&infinity; GROUP];
+    for (row, point) in rows.iter_mut().zip(points.iter()) {
+        *row = point;
+    }
+    let (mut x, mut y) = load_points(&rows);
     for limbs in x.iter_mut().chain(&mut y) {
         *limbs = to_montgomery(limbs);
     }
