@@ -1,0 +1,78 @@
+//! What can keep a device from proving.
+
+use thiserror::Error;
+
+use crate::key::{KeyError, Section};
+use crate::msm::MsmError;
+
+/// Why a device refused or failed.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum DeviceError {
+    /// The key is not the circuit's.
+    #[error(transparent)]
+    Key(Box<KeyError>),
+    /// A single point of the key is the neutral element, so that proofs would not be sound or not hide the witness.
+    #[error("{section} of the key is the point at infinity")]
+    Identity {
+        /// Which point.
+        section: Section,
+    },
+    /// The witness belongs to another circuit.
+    #[error("witness has {found} {kind} variables, the circuit has {expected}")]
+    WitnessLength {
+        /// "input" or "auxiliary".
+        kind: &'static str,
+        /// As the circuit's shape says.
+        expected: usize,
+        /// As given.
+        found: usize,
+    },
+    /// The constant ONE is missing from the witness.
+    #[error("the first input variable is not the constant one")]
+    FirstInput,
+    /// The row values belong to another circuit.
+    #[error("vector {vector} has {found} row values, the circuit has {expected} rows")]
+    EvaluationLength {
+        /// "a", "b" or "c".
+        vector: &'static str,
+        /// Constraints and inputs.
+        expected: usize,
+        /// As given.
+        found: usize,
+    },
+    /// The device does not take circuits of this size.
+    #[error("{device} proves domains up to 2^{max_log_domain}, the circuit needs 2^{log_domain}")]
+    TooLarge {
+        /// Name of the device.
+        device: &'static str,
+        /// What the circuit needs.
+        log_domain: u32,
+        /// What the device takes.
+        max_log_domain: u32,
+    },
+    /// The scalars of a query do not fit its points.
+    #[error("query {section}: {source}")]
+    Msm {
+        /// Which query.
+        section: Section,
+        /// What does not fit.
+        source: MsmError,
+    },
+    /// Threads could not be started.
+    #[error("{threads} {pool} threads cannot be started: {source}")]
+    Threads {
+        /// "start" or "tail".
+        pool: &'static str,
+        /// How many were asked for.
+        threads: usize,
+        /// What the system says.
+        source: rayon::ThreadPoolBuildError,
+    },
+}
+
+impl From<KeyError> for DeviceError {
+    fn from(error: KeyError) -> Self {
+        Self::Key(Box::new(error))
+    }
+}

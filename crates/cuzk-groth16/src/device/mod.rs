@@ -1,0 +1,79 @@
+//! Where proofs are computed: one trait, whatever the hardware.
+//!
+//! Proving is split in two so that a worker is free for the next partition as early as possible: `start` takes a
+//! partition's witness and row values and returns a [`PendingProof`] once the device needs no more of the worker;
+//! `finish` waits, does the tail and returns the proof. With the same blinding every device returns the same proof.
+
+mod bases;
+mod cpu;
+mod error;
+mod partition;
+mod reference;
+#[cfg(test)]
+mod tests;
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+pub use cpu::{CpuDevice, CpuSettings};
+pub use error::DeviceError;
+pub use partition::{CircuitData, Footprint, LoadedCircuit, LoadedKey, Partition, PendingProof};
+pub use reference::ReferenceDevice;
+
+use crate::key::ProvingKey;
+use crate::proof::Proof;
+
+/// Something that computes proofs.
+pub trait ProverDevice: Send + Sync {
+    /// What the device is.
+    fn describe(&self) -> DeviceDescription;
+
+    /// Makes a key ready for proofs.
+    ///
+    /// # Errors
+    /// [`DeviceError::Identity`] for a key that must not be used.
+    fn load_key(&self, key: Arc<ProvingKey>) -> Result<LoadedKey, DeviceError> {
+        LoadedKey::new(key)
+    }
+
+    /// Makes a circuit ready for proofs with a key.
+    ///
+    /// # Errors
+    /// [`DeviceError::Key`] when the key's vectors have not the lengths that the circuit asks for;
+    /// [`DeviceError::TooLarge`].
+    fn load_circuit(
+        &self,
+        key: &LoadedKey,
+        circuit: CircuitData,
+    ) -> Result<LoadedCircuit, DeviceError>;
+
+    /// Takes a partition and returns once the calling thread is free for the next one.
+    ///
+    /// # Errors
+    /// [`DeviceError`] when the partition is not of the circuit; nothing has been allocated then.
+    fn start(&self, partition: Partition) -> Result<PendingProof, DeviceError>;
+
+    /// Waits for a started proof and completes it.
+    ///
+    /// # Errors
+    /// [`DeviceError`] when the device failed.
+    fn finish(&self, pending: PendingProof) -> Result<Proof, DeviceError> {
+        pending.complete()
+    }
+
+    /// Upper estimate of the bytes that one proof of the circuit holds at each stage.
+    fn footprint(&self, circuit: &CircuitData) -> Footprint;
+}
+
+/// What a device is, for people and for logs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceDescription {
+    /// Short name, such as `cpu`.
+    pub name: &'static str,
+    /// Threads that `start` uses.
+    pub threads: NonZeroUsize,
+    /// Threads that `finish` uses.
+    pub tail_threads: NonZeroUsize,
+    /// Implementation of the arithmetic, such as `avx512-ifma`.
+    pub arithmetic: &'static str,
+}
