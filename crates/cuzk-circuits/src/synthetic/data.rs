@@ -66,7 +66,9 @@ mod tests {
     #[test]
     fn zeros_at_32_gib_have_the_commitment_of_every_empty_sector() {
         let draws = Draws::new("porep-32g".parse().expect("a circuit id"), 7);
-        let comm_d = SectorData::Zero.tree(&draws, SectorSize::Gib32.num_nodes()).root();
+        let comm_d = SectorData::Zero
+            .tree(&draws, SectorSize::Gib32.num_nodes())
+            .root();
         assert_eq!(
             comm_d.0[..8],
             [0x07, 0x7e, 0x5f, 0xde, 0x35, 0xc5, 0x0a, 0x93]

@@ -93,11 +93,7 @@ impl Columns {
             .map(|&parent| self.of(parent)[layer - 1])
             .collect();
         if layer > 1 {
-            labels.extend(
-                layer_below
-                    .iter()
-                    .map(|&parent| self.of(parent)[layer - 2]),
-            );
+            labels.extend(layer_below.iter().map(|&parent| self.of(parent)[layer - 2]));
         }
         labels.into_iter().cycle().take(TOTAL_PARENTS).collect()
     }

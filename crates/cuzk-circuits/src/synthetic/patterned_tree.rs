@@ -30,7 +30,7 @@ impl<Node: Copy + Send + Sync> Level<Node> {
 
     /// The level above, whose nodes have `arity` children.
     fn above(&self, arity: usize, hash: impl Fn(Vec<Node>) -> Node + Sync) -> Self {
-        let children = |index: usize| (index * arity..(index + 1) * arity);
+        let children = |index: usize| index * arity..(index + 1) * arity;
         if self.chunk_len >= arity {
             let chunk_len = self.chunk_len / arity;
             let patterns = self.patterns.par_iter().map(|pattern| {

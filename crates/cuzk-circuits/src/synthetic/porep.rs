@@ -25,7 +25,7 @@ use super::labels::Columns;
 use super::merkle::{MerkleNodes, ReplicaProof, replica_arities};
 use super::patterned_tree::PatternedTree;
 
-use super::sparse_tree::SparseTree;
+use super::sparse_tree::{Elsewhere, SparseTree};
 use crate::registry::stacked_params;
 use crate::shape::SectorTree;
 
@@ -67,16 +67,14 @@ pub(super) fn phase1_output<Tree: SectorTree>(
         params.num_layers,
         draws,
     )?;
-    let trees = Trees::<_, _> {
+    let trees = Trees {
         column: column_tree::<Tree>(&columns, num_nodes, draws)?,
         replica: replica_tree::<Tree>(&columns, &challenged, &data_tree, draws),
         data: data_tree,
         columns,
     };
-    let comm_r = <TreeRHasher as Hasher>::Function::hash2(
-        &trees.column.root(),
-        &trees.replica.root(),
-    );
+    let comm_r =
+        <TreeRHasher as Hasher>::Function::hash2(&trees.column.root(), &trees.replica.root());
     let vanilla_proofs = partitions
         .iter()
         .map(|challenges| {
@@ -123,7 +121,7 @@ fn column_tree<Tree: SectorTree>(
     columns: &Columns,
     num_nodes: usize,
     draws: &Draws,
-) -> UpstreamResult<SparseTree<TreeRHasher, impl Fn(usize, usize) -> TreeRDomain + Sync>> {
+) -> UpstreamResult<SparseTree<TreeRHasher>> {
     let all: Vec<_> = columns.iter().collect();
     let leaves = all
         .into_par_iter()
@@ -132,11 +130,14 @@ fn column_tree<Tree: SectorTree>(
             Ok((node as usize, column.hash().into()))
         })
         .collect::<UpstreamResult<_>>()?;
-    let draws = draws.clone();
+    let elsewhere = Elsewhere {
+        draws: draws.clone(),
+        purpose: Purpose::ColumnTree,
+    };
     Ok(SparseTree::new(
         replica_arities::<Tree>(num_nodes),
         leaves,
-        move |level, index| draws.node(Purpose::ColumnTree, level, index),
+        elsewhere,
     ))
 }
 
@@ -146,21 +147,23 @@ fn replica_tree<Tree: SectorTree>(
     challenged: &BTreeSet<u32>,
     data: &PatternedTree<Sha256Hasher>,
     draws: &Draws,
-) -> SparseTree<TreeRHasher, impl Fn(usize, usize) -> TreeRDomain + Sync> {
+) -> SparseTree<TreeRHasher> {
     let num_nodes = data.arities().iter().product();
     let leaves = challenged
         .iter()
         .filter_map(|&node| {
             let key = *columns.of(node).last()?;
-            Some((node as usize, encode(key, data.node(0, node as usize).into())))
+            Some((
+                node as usize,
+                encode(key, data.node(0, node as usize).into()),
+            ))
         })
         .collect();
-    let draws = draws.clone();
-    SparseTree::new(
-        replica_arities::<Tree>(num_nodes),
-        leaves,
-        move |level, index| draws.node(Purpose::ReplicaTree, level, index),
-    )
+    let elsewhere = Elsewhere {
+        draws: draws.clone(),
+        purpose: Purpose::ReplicaTree,
+    };
+    SparseTree::new(replica_arities::<Tree>(num_nodes), leaves, elsewhere)
 }
 
 /// A node of the replica: key plus data, as field elements.
@@ -169,22 +172,21 @@ fn encode(key: TreeRDomain, data: blstrs::Scalar) -> TreeRDomain {
 }
 
 /// Everything that challenges are answered from.
-struct Trees<C, R> {
+struct Trees {
     data: PatternedTree<Sha256Hasher>,
-    column: C,
-    replica: R,
+    column: SparseTree<TreeRHasher>,
+    replica: SparseTree<TreeRHasher>,
     columns: Columns,
 }
 
-impl<C, R> Trees<C, R>
-where
-    C: MerkleNodes<Hasher = TreeRHasher>,
-    R: MerkleNodes<Hasher = TreeRHasher>,
-{
+impl Trees {
     /// Answers the challenge of one node.
     fn prove<Tree: SectorTree>(&self, node: u32) -> UpstreamResult<VanillaSealProof<Tree>> {
         let (drg, expander) = self.columns.parents(node);
-        let open_all = |nodes: &[u32]| nodes.iter().map(|&n| self.open_column::<Tree>(n)).collect();
+        let open_all = |nodes: &[u32]| {
+            let proofs = nodes.iter().map(|&node| self.open_column::<Tree>(node));
+            proofs.collect::<UpstreamResult<Vec<_>>>()
+        };
         let num_layers = self.columns.of(node).len();
         let labelings: Vec<_> = (1..=num_layers)
             .map(|layer| (layer as u32, self.columns.parent_labels(node, layer)))

@@ -4,9 +4,7 @@
 //! replica is. Its tree is made with the challenged leaves and nothing else.
 
 use filecoin_hashers::{HashFunction, Hasher};
-use filecoin_proofs::{
-    FallbackPoStSectorProof, PoStConfig, SectorShape2KiB, generate_fallback_sector_challenges,
-};
+use filecoin_proofs::{FallbackPoStSectorProof, PoStConfig, generate_fallback_sector_challenges};
 use rayon::prelude::*;
 use storage_proofs_core::error::Result as UpstreamResult;
 use storage_proofs_core::sector::SectorId;
@@ -15,7 +13,7 @@ use storage_proofs_update::constants::{TreeRDomain, TreeRHasher};
 
 use super::draw::{Draws, Purpose};
 use super::merkle::{MerkleNodes, replica_arities};
-use super::sparse_tree::SparseTree;
+use super::sparse_tree::{Elsewhere, SparseTree};
 use crate::shape::SectorTree;
 
 /// Makes the vanilla proof of each sector, in order of their numbers, which begin at
@@ -34,10 +32,9 @@ pub(super) fn sector_proofs<Tree: SectorTree>(
         .take(num_sectors)
         .map(SectorId::from)
         .collect();
-    // The prover id does not enter the challenges, nor does the shape of the tree.
-    let challenges = generate_fallback_sector_challenges::<SectorShape2KiB>(
-        config, randomness, &numbers, [0; 32],
-    )?;
+    // The prover id does not enter the challenges.
+    let challenges =
+        generate_fallback_sector_challenges::<Tree>(config, randomness, &numbers, [0; 32])?;
     let num_leaves = (u64::from(config.sector_size) / 32) as usize;
     Ok(challenges
         .into_iter()
@@ -56,12 +53,16 @@ fn sector_proof<Tree: SectorTree>(
     num_leaves: usize,
     draws: &Draws,
 ) -> FallbackPoStSectorProof<Tree> {
-    let node = |level, index| draws.node(Purpose::ReplicaTree, level, index);
+    let elsewhere = Elsewhere {
+        draws: draws.clone(),
+        purpose: Purpose::ReplicaTree,
+    };
     let leaves = challenges
         .iter()
-        .map(|&challenge| (challenge as usize, node(0, challenge as usize)))
+        .map(|&challenge| (challenge as usize, elsewhere.node(0, challenge as usize)))
         .collect();
-    let tree = SparseTree::<TreeRHasher, _>::new(replica_arities::<Tree>(num_leaves), leaves, node);
+    let arities = replica_arities::<Tree>(num_leaves);
+    let tree = SparseTree::<TreeRHasher>::new(arities, leaves, elsewhere);
     let comm_c: TreeRDomain = draws.node(Purpose::CommC, 0, 0);
     let comm_r_last = tree.root();
     let inclusion_proofs = challenges

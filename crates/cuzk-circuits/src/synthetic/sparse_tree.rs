@@ -1,37 +1,47 @@
 //! A tree of billions of leaves of which only a few are ever opened.
 //!
 //! The given leaves and the nodes above them are hashed and kept. Every other node is the root of
-//! a subtree that no proof enters, so it may have any value: a function of level and index stands
-//! for all of them.
+//! a subtree that no proof enters, so it may have any value: it is drawn by level and index.
 
 use std::collections::BTreeMap;
 
 use filecoin_hashers::Hasher;
 use rayon::prelude::*;
 
+use super::draw::{Draws, Purpose};
 use super::merkle::{MerkleNodes, parent};
 
 /// A Merkle tree with few explicit leaves.
 ///
 /// Only these may be opened: the value of any other leaf is free, and so is its parent's, hence
 /// they do not fit together.
-pub(super) struct SparseTree<H: Hasher, F> {
+pub(super) struct SparseTree<H: Hasher> {
     arities: Vec<usize>,
     levels: Vec<BTreeMap<usize, H::Domain>>,
-    elsewhere: F,
+    elsewhere: Elsewhere,
 }
 
-impl<H, F> SparseTree<H, F>
-where
-    H: Hasher,
-    F: Fn(usize, usize) -> H::Domain + Sync,
-{
-    /// Hashes the way up from each leaf. `elsewhere` gives the value of a node with no explicit
-    /// leaf below it, by level and index.
+/// The nodes with no explicit leaf below them.
+pub(super) struct Elsewhere {
+    /// Where they are drawn from.
+    pub(super) draws: Draws,
+    /// Which tree they are in.
+    pub(super) purpose: Purpose,
+}
+
+impl Elsewhere {
+    /// Value of a node.
+    pub(super) fn node<Node: From<[u8; 32]>>(&self, level: usize, index: usize) -> Node {
+        self.draws.node(self.purpose, level, index)
+    }
+}
+
+impl<H: Hasher> SparseTree<H> {
+    /// Hashes the way up from each leaf.
     pub(super) fn new(
         arities: Vec<usize>,
         leaves: BTreeMap<usize, H::Domain>,
-        elsewhere: F,
+        elsewhere: Elsewhere,
     ) -> Self {
         let mut levels = vec![leaves];
         for (level, &arity) in arities.iter().enumerate() {
@@ -44,7 +54,7 @@ where
                     let children = index * arity..(index + 1) * arity;
                     let value = parent::<H>(children.map(|child| {
                         let known = below.get(&child).copied();
-                        known.unwrap_or_else(|| elsewhere(level, child))
+                        known.unwrap_or_else(|| elsewhere.node(level, child))
                     }));
                     (index, value)
                 })
@@ -59,11 +69,7 @@ where
     }
 }
 
-impl<H, F> MerkleNodes for SparseTree<H, F>
-where
-    H: Hasher,
-    F: Fn(usize, usize) -> H::Domain,
-{
+impl<H: Hasher> MerkleNodes for SparseTree<H> {
     type Hasher = H;
 
     fn arities(&self) -> &[usize] {
@@ -72,13 +78,12 @@ where
 
     fn node(&self, level: usize, index: usize) -> H::Domain {
         let known = self.levels[level].get(&index).copied();
-        known.unwrap_or_else(|| (self.elsewhere)(level, index))
+        known.unwrap_or_else(|| self.elsewhere.node(level, index))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::draw::{Draws, Purpose};
     use super::super::merkle::{ReplicaProof, replica_arities};
     use super::*;
     use crate::SectorSize;
@@ -94,16 +99,16 @@ mod tests {
         draws().node(Purpose::DataNode, 0, index)
     }
 
-    fn elsewhere(level: usize, index: usize) -> TreeRDomain {
-        draws().node(Purpose::ReplicaTree, level, index)
+    fn elsewhere() -> Elsewhere {
+        Elsewhere {
+            draws: draws(),
+            purpose: Purpose::ReplicaTree,
+        }
     }
 
-    fn sparse(
-        arities: &[usize],
-        leaves: &[usize],
-    ) -> SparseTree<TreeRHasher, fn(usize, usize) -> TreeRDomain> {
+    fn sparse(arities: &[usize], leaves: &[usize]) -> SparseTree<TreeRHasher> {
         let leaves = leaves.iter().map(|&index| (index, leaf(index))).collect();
-        SparseTree::new(arities.to_vec(), leaves, elsewhere)
+        SparseTree::new(arities.to_vec(), leaves, elsewhere())
     }
 
     fn opens<Tree: SectorTree>(num_leaves: usize, leaves: &[usize]) {
@@ -119,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_tree_without_leaves_is_its_default_root() {
-        assert_eq!(sparse(&[8, 8], &[]).root(), elsewhere(2, 0));
+        assert_eq!(sparse(&[8, 8], &[]).root(), elsewhere().node(2, 0));
     }
 
     #[test]
