@@ -8,6 +8,7 @@ mod registry;
 mod request;
 pub mod sector;
 mod shape;
+pub mod synthetic;
 
 pub use circuit::{CircuitError, CircuitVisitor, with_blank_circuit};
 pub use id::{CircuitId, Family, SectorSize, UnknownCircuit};
