@@ -1,6 +1,6 @@
 //! What is stored in a synthetic sector.
 //!
-//! comm_d has to be known before there are challenges, and it commits to all of the data. So the
+//! `comm_d` has to be known before there are challenges, and it commits to all of the data. So the
 //! data is short and repeats: its tree has few distinct nodes at any sector size.
 
 use storage_proofs_update::constants::TreeDHasher;

@@ -116,7 +116,7 @@ fn challenges<Tree: SectorTree>(
         .collect()
 }
 
-/// The tree over the hashes of all columns; its root is comm_c.
+/// The tree over the hashes of all columns; its root is `comm_c`.
 fn column_tree<Tree: SectorTree>(
     columns: &Columns,
     num_nodes: usize,
@@ -141,7 +141,7 @@ fn column_tree<Tree: SectorTree>(
     ))
 }
 
-/// The tree over the encoded nodes; its root is comm_r_last.
+/// The tree over the encoded nodes; its root is `comm_r_last`.
 fn replica_tree<Tree: SectorTree>(
     columns: &Columns,
     challenged: &BTreeSet<u32>,

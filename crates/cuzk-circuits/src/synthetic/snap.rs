@@ -1,6 +1,6 @@
 //! A sector update without a sector.
 //!
-//! Challenges depend on comm_r_new, so the new replica has to exist as a whole before anything is
+//! Challenges depend on `comm_r_new`, so the new replica has to exist as a whole before anything is
 //! challenged. It can: with periodic data and a periodic old replica, the new one is periodic
 //! wherever the encoding's multiplier rho is constant, which is in each of 2^h chunks.
 

@@ -3,7 +3,10 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
+
 use super::*;
+use crate::{PoStRequest, SnapDealsRequest};
 
 const GIB: u64 = 1 << 30;
 
@@ -28,9 +31,10 @@ fn peak_rss_bytes() -> u64 {
 fn payload_bytes(request: &ProofRequest) -> usize {
     match request {
         ProofRequest::PoRep(request) => request.vanilla_proof.len(),
-        ProofRequest::SnapDeals(request) => request.vanilla_proofs.iter().map(|p| p.len()).sum(),
-        ProofRequest::WindowPoSt(request) | ProofRequest::WinningPoSt(request) => {
-            request.vanilla_proofs.iter().map(|p| p.len()).sum()
+        ProofRequest::SnapDeals(SnapDealsRequest { vanilla_proofs, .. })
+        | ProofRequest::WindowPoSt(PoStRequest { vanilla_proofs, .. })
+        | ProofRequest::WinningPoSt(PoStRequest { vanilla_proofs, .. }) => {
+            vanilla_proofs.iter().map(Bytes::len).sum()
         }
     }
 }

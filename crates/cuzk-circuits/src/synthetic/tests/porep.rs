@@ -110,12 +110,13 @@ where
     MerkleProof::from_parts(leaf.into(), path.root(), path.path())
 }
 
+type Tamper<'a> = &'a dyn Fn(&mut Proof<BaseTree, DefaultPieceHasher>);
+
 #[test]
 fn a_tampered_leaf_label_or_column_is_refused() {
     let proof = seal_proof(SealVariant::V1_1, SectorSize::Kib2);
-    let honest = output::<BaseTree>(proof, SectorData::Random, 1);
+    let honest = || output::<BaseTree>(proof, SectorData::Random, 1);
     let other: [u8; 32] = Draws::new(proof.circuit_id(), 2).node(Purpose::DataNode, 0, 0);
-    type Tamper<'a> = &'a dyn Fn(&mut Proof<BaseTree, DefaultPieceHasher>);
     let tampers: [(&str, Tamper<'_>); 4] = [
         ("data", &|proof| {
             proof.comm_d_proofs = with_other_leaf(&proof.comm_d_proofs, other);
@@ -133,9 +134,9 @@ fn a_tampered_leaf_label_or_column_is_refused() {
         }),
     ];
     for (what, tamper) in tampers {
-        let mut tampered = honest.clone();
+        let mut tampered = honest();
         tamper(&mut tampered.vanilla_proofs[0][1]);
         assert!(!upstream_accepts(proof, &tampered), "{what}");
     }
-    assert!(upstream_accepts(proof, &honest));
+    assert!(upstream_accepts(proof, &honest()));
 }
