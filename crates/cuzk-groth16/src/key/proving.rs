@@ -8,7 +8,6 @@ use super::layout::KeyLayout;
 use super::mapped::MappedFile;
 use super::record::FileStamp;
 use super::{FormatError, KeyError, QueryCounts, Section};
-use crate::curve::{Affine, CurveField, decode_point_unchecked};
 use crate::verifying_key::VerifyingKey;
 
 /// How a key file is opened.
@@ -123,25 +122,6 @@ impl ProvingKey {
     /// The uncompressed points of one section, without its length field.
     pub fn section_bytes(&self, section: Section) -> &[u8] {
         &self.map.bytes()[self.layout.range(section)]
-    }
-
-    /// Appends points `range` of a section, decoded, to `points`.
-    ///
-    /// The points are not checked again; see the type's documentation.
-    ///
-    /// # Panics
-    /// If `range` exceeds the section or `F` is the field of the other group: both are mistakes of the caller, as
-    /// the lengths are known from [`ProvingKey::counts`].
-    pub fn decode_into<F: CurveField>(
-        &self,
-        section: Section,
-        range: Range<usize>,
-        points: &mut Vec<Affine<F>>,
-    ) {
-        let width = section.point_bytes();
-        assert_eq!(2 * F::BYTES, width, "field of the other group");
-        let bytes = &self.section_bytes(section)[range.start * width..range.end * width];
-        points.extend(bytes.chunks_exact(width).map(decode_point_unchecked::<F>));
     }
 
     /// Lets the pages of points `range` of a section leave the resident set; they are read again when touched.

@@ -2,17 +2,19 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bellperson::groth16::generate_parameters;
-use blstrs::{Bls12, G1Affine, G1Projective, G2Projective, Scalar};
+use blstrs::{Bls12, G1Affine, G1Projective, G2Affine, G2Projective, Scalar};
 use group::Group;
 use group::prime::PrimeCurveAffine;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
-use crate::curve::G1Point;
+use crate::curve::decode_point_unchecked;
+use crate::field::{Fp, Fp2};
 use crate::setup::test_circuits::RandomCircuit;
 use crate::verifying_key::VerifyingKey;
 
@@ -435,19 +437,11 @@ fn queries_decode_to_the_points_of_bellperson_also_after_their_release() {
     ];
     for (section, expected) in queries {
         opened.release(section, 0..expected.len());
-        let mut points: Vec<G1Point> = Vec::new();
-        opened.decode_into(section, 0..2, &mut points);
-        opened.decode_into(section, 2..expected.len(), &mut points);
-        let points: Vec<G1Affine> = points.into_iter().map(Into::into).collect();
+        let points: Vec<G1Affine> = decoded::<Fp>(opened.section_bytes(section));
         assert_eq!(points, **expected);
     }
-    let mut b_g2: Vec<crate::curve::G2Point> = Vec::new();
-    opened.decode_into(Section::BG2, 0..parameters.b_g2.len(), &mut b_g2);
-    assert!(
-        b_g2.iter()
-            .zip(parameters.b_g2.iter())
-            .all(|(own, theirs)| own.to_blstrs() == *theirs)
-    );
+    let b_g2: Vec<G2Affine> = decoded::<Fp2>(opened.section_bytes(Section::BG2));
+    assert_eq!(b_g2, *parameters.b_g2);
 
     let vk = opened.verifying_key();
     assert_eq!(vk.ic, parameters.vk.ic);
@@ -467,6 +461,13 @@ fn queries_decode_to_the_points_of_bellperson_also_after_their_release() {
     parameters.vk.write(&mut vk_bytes).expect("write to memory");
     assert_eq!(vk.to_bytes(), vk_bytes);
     assert!(!bool::from(vk.alpha_g1.is_identity()));
+}
+
+fn decoded<F: SubgroupField>(bytes: &[u8]) -> Vec<F::BlstrsAffine> {
+    bytes
+        .chunks_exact(2 * F::BYTES)
+        .map(|point| decode_point_unchecked::<F>(point).to_blstrs())
+        .collect()
 }
 
 /// One change to a file's bytes.
@@ -549,10 +550,10 @@ proptest! {
 
     #[test]
     fn mutated_points_are_refused_or_are_points(bytes in mutated_points()) {
-        if let Ok(point) = read_point::<crate::field::Fp>(&bytes[..96], PointCheck::OnCurve) {
+        if let Ok(point) = read_point::<Fp>(&bytes[..96], PointCheck::OnCurve) {
             prop_assert!(point.is_on_curve() && !point.is_infinity());
         }
-        if let Ok(point) = read_point::<crate::field::Fp2>(&bytes, PointCheck::OnCurve) {
+        if let Ok(point) = read_point::<Fp2>(&bytes, PointCheck::OnCurve) {
             prop_assert!(point.is_on_curve() && !point.is_infinity());
         }
     }
@@ -590,13 +591,9 @@ proptest! {
             return Ok(());
         };
         let changed = bytes != KEY.bytes;
-        let mut points: Vec<G1Point> = Vec::new();
-        key.decode_into(Section::H, 0..key.counts().h as usize, &mut points);
         prop_assert_eq!(key.check_points(PointCheck::OnCurve, &silent).is_err(), changed);
     }
 }
-
-use std::sync::LazyLock;
 
 static KEY: LazyLock<TestKey> = LazyLock::new(TestKey::new);
 
@@ -622,7 +619,7 @@ static SMALL_COUNTS: LazyLock<Vec<usize>> = LazyLock::new(|| {
 });
 
 fn mutated_points() -> impl Strategy<Value = Vec<u8>> {
-    let generator = blstrs::G2Affine::generator().to_uncompressed();
+    let generator = G2Affine::generator().to_uncompressed();
     prop_oneof![
         proptest::collection::vec(any::<u8>(), 192),
         (0_usize..192, any::<u8>()).prop_map(move |(at, mask)| {

@@ -1,6 +1,6 @@
 //! The polynomials of a circuit are given by their values on a domain, and a key needs their values at τ.
 //!
-//! Lagrange's basis at τ: L_j(τ) = (τ^n − 1)/n · ω^j/(τ − ω^j), for all rows by one inversion per block instead of an
+//! Lagrange's basis at τ: `L_j(τ) = (τ^n − 1)/n · ω^j/(τ − ω^j)`, for all rows by one inversion per block instead of an
 //! inverse transform of the powers of τ.
 
 use blstrs::Scalar;
@@ -20,7 +20,7 @@ pub(super) fn generator(log_domain: u32) -> Scalar {
     (log_domain..Scalar::S).fold(Scalar::ROOT_OF_UNITY, |root, _| root.square())
 }
 
-/// L_j(τ) for the first `num_rows` rows of the domain; τ must not lie in it.
+/// `L_j(τ)` for the first `num_rows` rows of the domain; τ must not lie in it.
 pub(super) fn lagrange_at(tau: Scalar, log_domain: u32, num_rows: usize) -> Vec<Scalar> {
     let omega = generator(log_domain);
     let halves = (0..log_domain).fold(Scalar::ONE, |inverse, _| inverse * Scalar::TWO_INV);
@@ -51,7 +51,7 @@ pub(super) fn lagrange_at(tau: Scalar, log_domain: u32, num_rows: usize) -> Vec<
 mod tests {
     use super::*;
 
-    /// Σ_j f(ω^j)·L_j(τ) for f(X) = X^k, which must be τ^k for every k below the domain's size.
+    /// `Σ_j f(ω^j)·L_j(τ)` for `f(X) = X^k`, which must be τ^k for every k below the domain's size.
     #[test]
     fn the_basis_interpolates_every_monomial_below_the_degree() {
         let tau = Scalar::from(123_456_789);

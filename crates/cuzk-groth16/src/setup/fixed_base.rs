@@ -5,19 +5,16 @@
 //! inversion for the whole block (Montgomery's trick). Scalars are first brought below half of the group order by
 //! negation, so that 17 windows of 15 bits suffice.
 
-use std::ops::Range;
-
 use blstrs::Scalar;
 use group::Group;
 use rayon::prelude::*;
 
-use super::digits::{Digit, Recoding};
-use crate::curve::{Affine, PointKernel};
+use super::digits::{Digit, Digits, Recoding};
+use crate::curve::batch::{BATCH_PAIRS, PairBatch};
+use crate::curve::{Affine, Pick, PointKernel};
 
-/// Scalars of one block: enough that its inversion costs little, few enough that its sums stay in the L2 cache.
-///
-/// 512 and 1,024 are equally fast (`speed_of_one_thread`), smaller and larger blocks are slower.
-pub(super) const BLOCK_LEN: usize = 1024;
+/// Scalars of one block: as many as additions share an inversion.
+pub(super) const BLOCK_LEN: usize = BATCH_PAIRS;
 
 /// Windows of fewer bits would let the digits overflow 255 bits.
 const MIN_WINDOW_BITS: usize = 5;
@@ -35,27 +32,10 @@ pub(super) struct FixedBase<K: PointKernel> {
 
 /// Space for one block, reused from block to block.
 pub(super) struct BlockScratch<K: PointKernel> {
-    scalars: Vec<Recoded>,
+    /// Scalars in the form that digits are read from, and whether each was negated.
+    scalars: Vec<(Digits, bool)>,
     sums: Vec<K::Point>,
-    addends: Vec<K::Point>,
-    /// Positions whose sum is not that of the pair, with the right one.
-    exceptions: Vec<(usize, K::Point)>,
-    pairs: K::Scratch,
-}
-
-/// A scalar in the form that digits are read from, and whether it was negated.
-type Recoded = (super::digits::Digits, bool);
-
-impl<K: PointKernel> BlockScratch<K> {
-    pub(super) fn new() -> Self {
-        Self {
-            scalars: Vec::with_capacity(BLOCK_LEN),
-            sums: Vec::with_capacity(BLOCK_LEN),
-            addends: Vec::with_capacity(BLOCK_LEN),
-            exceptions: Vec::new(),
-            pairs: K::scratch(BLOCK_LEN),
-        }
-    }
+    batch: PairBatch<K>,
 }
 
 impl<K: PointKernel> FixedBase<K> {
@@ -85,6 +65,15 @@ impl<K: PointKernel> FixedBase<K> {
         }
     }
 
+    /// Space for blocks of this base.
+    pub(super) fn scratch(&self) -> BlockScratch<K> {
+        BlockScratch {
+            scalars: Vec::with_capacity(BLOCK_LEN),
+            sums: Vec::with_capacity(BLOCK_LEN),
+            batch: PairBatch::new(self.kernel),
+        }
+    }
+
     /// Appends `scalar`·G for each scalar of a block of at most [`BLOCK_LEN`].
     pub(super) fn multiply(
         &self,
@@ -98,67 +87,36 @@ impl<K: PointKernel> FixedBase<K> {
             .scalars
             .extend(scalars.iter().map(|scalar| self.recoding.recode(scalar)));
         scratch.sums.clear();
-        scratch.sums.extend(
-            scratch
-                .scalars
-                .iter()
-                .map(|(digits, _)| self.entry(0, self.recoding.digit(digits, 0))),
-        );
-        for window in 1..self.recoding.num_windows() {
-            self.add_window(window, scratch);
+        scratch.sums.resize(scalars.len(), K::INFINITY);
+        let windows = self.entries.chunks_exact(self.recoding.half());
+        for (window, table) in windows.enumerate() {
+            self.add_window(window, table, scratch);
         }
         let signed = scratch.sums.iter().zip(&scratch.scalars);
         products.extend(signed.map(|(sum, (_, negative))| K::unpack(sum).negate_if(*negative)));
     }
 
-    /// Adds the entries that the digits of `window` select to all sums.
-    ///
-    /// Where the digit or the sum is zero, the pair is a stand-in and the right result is put in place afterwards.
-    fn add_window(&self, window: usize, scratch: &mut BlockScratch<K>) {
+    /// Adds the entries of `table` that the digits of `window` select to all sums.
+    fn add_window(&self, window: usize, table: &[K::Point], scratch: &mut BlockScratch<K>) {
         let BlockScratch {
             scalars,
             sums,
-            addends,
-            exceptions,
-            pairs,
+            batch,
         } = scratch;
-        addends.clear();
-        exceptions.clear();
-        let stand_in = self.entries[0];
         for (index, (digits, _)) in scalars.iter().enumerate() {
-            let sum = &mut sums[index];
-            let digit = self.recoding.digit(digits, window);
-            if digit != Digit::Zero && !K::is_infinity(sum) {
-                addends.push(self.entry(window, digit));
-                continue;
-            }
-            if digit != Digit::Zero {
-                exceptions.push((index, self.entry(window, digit)));
-            } else {
-                exceptions.push((index, *sum));
-            }
-            *sum = stand_in;
-            addends.push(stand_in);
-        }
-        self.kernel.sum_pairs(sums, addends, pairs);
-        for (index, sum) in exceptions.drain(..) {
-            sums[index] = sum;
-        }
-    }
-
-    /// The point that a digit stands for.
-    #[inline]
-    fn entry(&self, window: usize, digit: Digit) -> K::Point {
-        match digit {
-            Digit::Zero => K::INFINITY,
-            Digit::Signed {
+            if let Digit::Signed {
                 magnitude,
                 negative,
-            } => {
-                let entry = &self.entries[window * self.recoding.half() + magnitude - 1];
-                if negative { K::negate(entry) } else { *entry }
+            } = self.recoding.digit(digits, window)
+            {
+                let sum = Pick::new(0, index);
+                let entry = Pick::new(1, magnitude - 1).negate_if(negative);
+                // A block fills the batch with its last scalar at the earliest.
+                let _full = batch.push([sums, table], [sum, entry], sum);
             }
         }
+        batch.add_up([sums, table]);
+        batch.scatter([sums, &mut []]);
     }
 }
 
@@ -168,28 +126,24 @@ fn multiples<K: PointKernel>(
     power: &Affine<K::Field>,
     log_count: usize,
 ) -> Vec<K::Point> {
-    let mut largest = K::pack(power);
     let mut multiples = Vec::with_capacity(1 << log_count);
-    multiples.push(largest);
-    let mut pairs = K::scratch(BLOCK_LEN);
+    multiples.push(K::pack(power));
+    let mut batch = PairBatch::new(kernel);
     for _ in 0..log_count {
-        let addends = vec![largest; multiples.len().min(BLOCK_LEN)];
-        let known = multiples.len();
-        for range in blocks(known) {
-            let first = multiples.len();
-            multiples.extend_from_within(range);
-            let next = &mut multiples[first..];
-            kernel.sum_pairs(next, &addends[..next.len()], &mut pairs);
+        let num_known = multiples.len();
+        multiples.resize(2 * num_known, K::INFINITY);
+        let (known, next) = multiples.split_at_mut(num_known);
+        let largest = Pick::new(0, num_known - 1);
+        for index in 0..num_known {
+            let pair = [Pick::new(0, index), largest];
+            let full = batch.push([known, &[]], pair, Pick::new(1, index));
+            if full || index + 1 == num_known {
+                batch.add_up([known, &[]]);
+                batch.scatter([&mut [], next]);
+            }
         }
-        largest = multiples[2 * known - 1];
     }
     multiples
-}
-
-fn blocks(len: usize) -> impl Iterator<Item = Range<usize>> {
-    (0..len)
-        .step_by(BLOCK_LEN)
-        .map(move |start| start..len.min(start + BLOCK_LEN))
 }
 
 fn best_window_bits(num_scalars: usize) -> usize {
@@ -242,7 +196,7 @@ mod tests {
             let generator = F::BlstrsAffine::generator();
             let base = F::from_blstrs(&generator);
             let tables = FixedBase::with_window(kernel, &base, self.window_bits);
-            let mut scratch = BlockScratch::new();
+            let mut scratch = tables.scratch();
             let mut products = vec![base];
             for block in self.scalars.chunks(1000) {
                 tables.multiply(block, &mut scratch, &mut products);
@@ -332,19 +286,10 @@ mod tests {
         assert_eq!(bits[23], MAX_WINDOW_BITS);
     }
 
-    fn time<F: CurveField>(arithmetic: Arithmetic, window_bits: usize, block_len: usize) {
-        let nanoseconds = F::with_kernel(
-            arithmetic,
-            Time {
-                window_bits,
-                block_len,
-            },
-        );
-        let line = format!(
-            "{} by {}, windows of {window_bits} bits, blocks of {block_len}: {nanoseconds} ns per point\n",
-            F::NAME,
-            arithmetic.name()
-        );
+    fn time<F: CurveField>(arithmetic: Arithmetic, window_bits: usize) {
+        let nanoseconds = F::with_kernel(arithmetic, Time { window_bits });
+        let (group, name) = (F::NAME, arithmetic.name());
+        let line = format!("{group} by {name}, {window_bits} bits: {nanoseconds} ns per point\n");
         std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes()).expect("stderr");
         assert!(nanoseconds > 0);
     }
@@ -352,7 +297,6 @@ mod tests {
     /// The best time of many blocks, which tells the code's speed even on a busy machine.
     struct Time {
         window_bits: usize,
-        block_len: usize,
     }
 
     impl<F: CurveField> KernelVisitor<F> for Time {
@@ -362,18 +306,17 @@ mod tests {
             let mut rng = ChaCha8Rng::seed_from_u64(1);
             let base = F::from_blstrs(&F::BlstrsAffine::generator());
             let tables = FixedBase::with_window(kernel, &base, self.window_bits);
-            let (mut products, mut scratch) = (Vec::new(), BlockScratch::new());
+            let (mut products, mut scratch) = (Vec::new(), tables.scratch());
             let mut best = u128::MAX;
             for _ in 0..200 {
-                let scalars: Vec<Scalar> = (0..self.block_len)
-                    .map(|_| Scalar::random(&mut rng))
-                    .collect();
+                let scalars: Vec<Scalar> =
+                    (0..BLOCK_LEN).map(|_| Scalar::random(&mut rng)).collect();
                 products.clear();
                 let start = std::time::Instant::now();
                 tables.multiply(&scalars, &mut scratch, &mut products);
                 best = best.min(start.elapsed().as_nanos());
             }
-            best / self.block_len as u128
+            best / BLOCK_LEN as u128
         }
     }
 
@@ -382,10 +325,8 @@ mod tests {
     fn speed_of_one_thread() {
         for arithmetic in [Arithmetic::Fastest, Arithmetic::Portable] {
             for window_bits in [13, 15, 17] {
-                for block_len in [BLOCK_LEN / 2, BLOCK_LEN] {
-                    time::<Fp>(arithmetic, window_bits, block_len);
-                    time::<Fp2>(arithmetic, window_bits, block_len);
-                }
+                time::<Fp>(arithmetic, window_bits);
+                time::<Fp2>(arithmetic, window_bits);
             }
         }
     }

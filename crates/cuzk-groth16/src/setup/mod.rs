@@ -17,6 +17,8 @@ mod stream;
 pub(crate) mod test_circuits;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod textbook;
 mod waste;
 
 pub use error::SetupError;

@@ -125,9 +125,10 @@ impl PointStream<'_> {
             let batch: Vec<Vec<u8>> = (start..end)
                 .into_par_iter()
                 .step_by(BLOCK_LEN)
-                .map_init(Workspace::new, |space, first| {
-                    space.encode(base, first..end.min(first + BLOCK_LEN), scalars)
-                })
+                .map_init(
+                    || Workspace::new(base),
+                    |space, first| space.encode(base, first..end.min(first + BLOCK_LEN), scalars),
+                )
                 .collect();
             self.batches.send(batch).map_err(|_| WriterGone)?;
             self.points_done += (end - start) as u64;
@@ -149,11 +150,11 @@ struct Workspace<K: PointKernel> {
 }
 
 impl<K: PointKernel> Workspace<K> {
-    fn new() -> Self {
+    fn new(base: &FixedBase<K>) -> Self {
         Self {
             scalars: Vec::with_capacity(BLOCK_LEN),
             points: Vec::with_capacity(BLOCK_LEN),
-            scratch: BlockScratch::new(),
+            scratch: base.scratch(),
         }
     }
 

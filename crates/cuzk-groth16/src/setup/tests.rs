@@ -9,16 +9,16 @@ use bellperson::groth16::{
     self, MappedParameters, Parameters, create_proof, create_random_proof, generate_parameters,
     prepare_verifying_key, verify_proof,
 };
-use blstrs::{Bls12, G1Affine, G1Projective, G2Affine, G2Projective, Scalar};
+use blstrs::{Bls12, G1Projective, G2Projective, Scalar};
 use cuzk_r1cs::RecordedCircuit;
 use ff::Field;
-use group::prime::PrimeCurveAffine;
-use group::{Curve, Group};
+use group::Group;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::domain::generator;
 use super::test_circuits::{Blank, Empty, RandomCircuit, Unconstrained, ZeroCoefficient};
+use super::textbook::textbook_params;
 use super::*;
 use crate::key::{KeyDigest, OpenOptions, PointCheck, ProvingKey, Section};
 use crate::proof::Proof;
@@ -26,7 +26,7 @@ use crate::verify::verify;
 use crate::verifying_key::{PreparedVerifyingKey, VerifyingKey};
 
 /// Exponents, in the order τ, α, β, γ, δ.
-type Exponents = [Scalar; 5];
+pub(super) type Exponents = [Scalar; 5];
 
 fn exponents(seed: u64) -> Exponents {
     std::array::from_fn(|index| Scalar::from(seed + 2).pow_vartime([5 + 3 * index as u64]))
@@ -382,84 +382,6 @@ fn own_proof(theirs: &groth16::Proof<Bls12>) -> Proof {
     proofs[0]
 }
 
-/// A key by the textbook: polynomials through all rows of the domain by Lagrange's formula, double-and-add.
-fn naive_params(circuit: &RecordedCircuit, [tau, alpha, beta, gamma, delta]: Exponents) -> Vec<u8> {
-    let shape = &circuit.shape;
-    let size = shape.domain_size();
-    let omega = generator(shape.log_domain());
-    let points: Vec<Scalar> = (0..size as u64).map(|j| omega.pow_vartime([j])).collect();
-    let basis = |row: usize| {
-        let others = (0..size).filter(|other| *other != row);
-        others.fold(Scalar::ONE, |product, other| {
-            let divisor = points[row] - points[other];
-            product * (tau - points[other]) * divisor.invert().expect("distinct points")
-        })
-    };
-    let rows: Vec<Scalar> = (0..shape.num_rows()).map(basis).collect();
-    let at_tau = |matrix: &cuzk_r1cs::Matrix, column: cuzk_r1cs::Column| -> Scalar {
-        let entries = matrix
-            .rows()
-            .zip(&rows)
-            .flat_map(|(row, value)| row.iter().map(move |entry| (entry, value)));
-        entries
-            .filter(|(entry, _)| entry.column == column)
-            .map(|(entry, value)| circuit.coefficients[entry.coefficient_index as usize] * value)
-            .sum()
-    };
-    let inputs = (0..shape.num_inputs).map(|i| {
-        (
-            cuzk_r1cs::Column::input(i),
-            rows[shape.num_constraints + i],
-            gamma,
-        )
-    });
-    let aux = (0..shape.num_aux).map(|i| (cuzk_r1cs::Column::aux(i), Scalar::ZERO, delta));
-    let (mut a, mut b, mut combined) = (Vec::new(), Vec::new(), Vec::new());
-    for (column, input_row, divisor) in inputs.chain(aux) {
-        let u = at_tau(&circuit.a, column) + input_row;
-        let v = at_tau(&circuit.b, column);
-        let w = at_tau(&circuit.c, column);
-        combined.push((beta * u + alpha * v + w) * divisor.invert().expect("not zero"));
-        a.extend((u != Scalar::ZERO).then_some(u));
-        b.extend((v != Scalar::ZERO).then_some(v));
-    }
-    let (ic, l) = combined.split_at(shape.num_inputs);
-    let vanishing = points
-        .iter()
-        .fold(Scalar::ONE, |product, point| product * (tau - point));
-    let h: Vec<Scalar> = (0..size as u64 - 1)
-        .map(|i| tau.pow_vartime([i]) * vanishing * delta.invert().expect("not zero"))
-        .collect();
-
-    let g1 = |scalar: &Scalar| {
-        (G1Affine::generator() * *scalar)
-            .to_affine()
-            .to_uncompressed()
-    };
-    let g2 = |scalar: &Scalar| {
-        (G2Affine::generator() * *scalar)
-            .to_affine()
-            .to_uncompressed()
-    };
-    let mut bytes = Vec::new();
-    bytes.extend_from_slice(&g1(&alpha));
-    bytes.extend_from_slice(&g1(&beta));
-    bytes.extend_from_slice(&g2(&beta));
-    bytes.extend_from_slice(&g2(&gamma));
-    bytes.extend_from_slice(&g1(&delta));
-    bytes.extend_from_slice(&g2(&delta));
-    for vector in [ic, &h, l, &a, &b] {
-        bytes.extend_from_slice(&(vector.len() as u32).to_be_bytes());
-        vector
-            .iter()
-            .for_each(|scalar| bytes.extend_from_slice(&g1(scalar)));
-    }
-    bytes.extend_from_slice(&(b.len() as u32).to_be_bytes());
-    b.iter()
-        .for_each(|scalar| bytes.extend_from_slice(&g2(scalar)));
-    bytes
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -473,7 +395,7 @@ proptest! {
         let exponents = exponents(seed >> 2);
         assert_same_bytes(circuit.clone(), exponents);
         let (params, _) = own(circuit.clone(), exponents);
-        prop_assert!(params == naive_params(&record(circuit), exponents));
+        prop_assert!(params == textbook_params(&record(circuit), exponents));
     }
 }
 
