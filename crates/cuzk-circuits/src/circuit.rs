@@ -12,7 +12,7 @@ use filecoin_proofs::DefaultPieceHasher;
 use storage_proofs_core::compound_proof::CompoundProof;
 use storage_proofs_porep::stacked::{StackedCircuit, StackedCompound, StackedDrg};
 use storage_proofs_post::fallback::{FallbackPoSt, FallbackPoStCircuit, FallbackPoStCompound};
-use storage_proofs_update::{EmptySectorUpdateCircuit, EmptySectorUpdateCompound};
+use storage_proofs_update::EmptySectorUpdateCircuit;
 use thiserror::Error;
 
 use crate::id::{CircuitId, Family};
@@ -79,12 +79,12 @@ pub fn with_blank_circuit<V: CircuitVisitor>(id: CircuitId, visitor: V) -> V::Ou
 
 fn visit_blank<Tree: SectorTree, V: CircuitVisitor>(id: CircuitId, visitor: V) -> V::Output {
     match id.family {
-        Family::PoRep => visitor.visit(<Stacked<Tree> as CompoundProof<
-            StackedDrg<'_, Tree, DefaultPieceHasher>,
-            StackedCircuit<Tree, DefaultPieceHasher>,
-        >>::blank_circuit(&blank_stacked_params(
-            id.sector_size,
-        ))),
+        Family::PoRep => visitor.visit(
+            <StackedCompound<Tree, DefaultPieceHasher> as CompoundProof<
+                StackedDrg<'_, Tree, DefaultPieceHasher>,
+                StackedCircuit<Tree, DefaultPieceHasher>,
+            >>::blank_circuit(&blank_stacked_params(id.sector_size)),
+        ),
         Family::SnapDeals => visitor.visit(EmptySectorUpdateCircuit::<Tree>::blank(update_params(
             id.sector_size,
         ))),
@@ -98,8 +98,3 @@ fn visit_blank<Tree: SectorTree, V: CircuitVisitor>(id: CircuitId, visitor: V) -
         }
     }
 }
-
-/// Upstream's replication statement with its circuit.
-pub(crate) type Stacked<Tree> = StackedCompound<Tree, DefaultPieceHasher>;
-/// Upstream's update statement with its circuit.
-pub(crate) type Update<Tree> = EmptySectorUpdateCompound<Tree>;

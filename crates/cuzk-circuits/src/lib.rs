@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod circuit;
+mod decode;
 mod id;
 mod prover_id;
 mod registered;
@@ -8,9 +9,13 @@ mod registry;
 mod request;
 pub mod sector;
 mod shape;
+mod statement;
 pub mod synthetic;
 
 pub use circuit::{CircuitError, CircuitVisitor, with_blank_circuit};
+pub use decode::{
+    Bytes32, DecodeError, decode_porep, decode_snap_deals, decode_window_post, decode_winning_post,
+};
 pub use id::{CircuitId, Family, SectorSize, UnknownCircuit};
 pub use prover_id::prover_id;
 pub use registered::{
@@ -18,3 +23,4 @@ pub use registered::{
 };
 pub use registry::{CircuitInfo, PartitionRule};
 pub use request::{PoRepRequest, PoStRequest, ProofRequest, SnapDealsRequest};
+pub use statement::Statement;

@@ -1,0 +1,79 @@
+//! A sector was sealed.
+
+use blstrs::Scalar as Fr;
+use filecoin_hashers::poseidon::PoseidonDomain;
+use filecoin_hashers::sha256::Sha256Domain;
+use filecoin_proofs::DefaultPieceHasher;
+use rayon::prelude::*;
+use storage_proofs_core::compound_proof::CompoundProof;
+use storage_proofs_core::drgraph::Graph;
+use storage_proofs_core::merkle::MerkleProofTrait;
+use storage_proofs_porep::stacked::{
+    Proof, PublicInputs, PublicParams, StackedCircuit, StackedCompound, StackedDrg,
+};
+
+use super::{Fault, UpstreamError};
+use crate::circuit::CircuitVisitor;
+use crate::shape::SectorTree;
+
+pub(crate) struct PoRepStatement<Tree: SectorTree> {
+    pub(crate) params: PublicParams<Tree>,
+    pub(crate) inputs: PublicInputs<PoseidonDomain, Sha256Domain>,
+    pub(crate) partitions: Vec<Vec<Proof<Tree, DefaultPieceHasher>>>,
+}
+
+type Drg<'a, Tree> = StackedDrg<'a, Tree, DefaultPieceHasher>;
+type Circuit<Tree> = StackedCircuit<Tree, DefaultPieceHasher>;
+type Compound<Tree> = StackedCompound<Tree, DefaultPieceHasher>;
+
+impl<Tree: SectorTree> PoRepStatement<Tree> {
+    pub(super) fn num_partitions(&self) -> usize {
+        self.partitions.len()
+    }
+
+    pub(super) fn public_inputs(&self, partition: usize) -> Result<Vec<Fr>, UpstreamError> {
+        let inputs =
+            <Compound<Tree> as CompoundProof<Drg<'_, Tree>, Circuit<Tree>>>::generate_public_inputs(
+                &self.inputs,
+                &self.params,
+                Some(partition),
+            )?;
+        Ok(inputs)
+    }
+
+    pub(super) fn visit<V: CircuitVisitor>(
+        &self,
+        partition: usize,
+        visitor: V,
+    ) -> Result<V::Output, UpstreamError> {
+        let circuit = <Compound<Tree> as CompoundProof<Drg<'_, Tree>, Circuit<Tree>>>::circuit(
+            &self.inputs,
+            (),
+            &self.partitions[partition],
+            &self.params,
+            Some(partition),
+        )?;
+        Ok(visitor.visit(circuit))
+    }
+
+    /// Upstream's verifier compares the roots and indices of the data and replica paths, but does
+    /// not hash along them; the circuit does.
+    pub(super) fn first_fault(&self, partition: usize) -> Result<Option<Fault>, UpstreamError> {
+        let graph = &self.params.graph;
+        let challenges =
+            self.inputs
+                .challenges(&self.params.challenges, graph.size(), Some(partition));
+        let index = self.partitions[partition]
+            .par_iter()
+            .zip(challenges)
+            .position_first(|(proof, challenge)| {
+                !(proof.comm_d_proofs.verify()
+                    && proof.comm_r_last_proof.verify()
+                    && proof.verify(&self.params, &self.inputs, challenge, graph))
+            });
+        Ok(index.map(|index| Fault {
+            what: "challenge",
+            index: index as u64,
+        }))
+    }
+}
