@@ -105,7 +105,7 @@ fn snap_at_64_gib_is_made_and_accepted() {
 }
 
 #[test]
-#[ignore = "half a minute, and measures the memory of the process: run it alone"]
+#[ignore = "minutes on two cores, and measures the memory of the process: run it alone"]
 fn window_post_at_32_gib_is_made_and_accepted() {
     let kind = SyntheticKind::WindowPoSt {
         num_sectors: MAX_SECTORS,

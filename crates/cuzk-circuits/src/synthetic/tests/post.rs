@@ -1,5 +1,7 @@
 //! Proofs of spacetime.
 
+use std::iter;
+
 use filecoin_proofs::{FallbackPoStSectorProof, partition_vanilla_proofs};
 use storage_proofs_core::merkle::{MerkleProof, MerkleProofTrait};
 use storage_proofs_post::fallback::{PublicInputs, PublicSector};
@@ -38,9 +40,17 @@ fn made(variant: PoStVariant, sector_size: SectorSize, num_sectors: usize) -> Ma
 /// Upstream cuts the sectors into partitions and verifies each.
 fn upstream_accepts(made: &Made) -> bool {
     let config = made.proof.upstream().as_v1_config();
-    let sectors = made.sectors.iter().map(|sector| PublicSector {
-        id: sector.sector_id,
-        comm_r: sector.comm_r,
+    // In a winning proof each challenge counts as a sector; upstream verifies as many as it is told.
+    let repeat = match made.proof.variant {
+        PoStVariant::Winning => config.challenge_count,
+        PoStVariant::Window | PoStVariant::WindowV1_2 => 1,
+    };
+    let sectors = made.sectors.iter().flat_map(|sector| {
+        let public = PublicSector {
+            id: sector.sector_id,
+            comm_r: sector.comm_r,
+        };
+        iter::repeat_n(public, repeat)
     });
     let inputs = PublicInputs {
         randomness: made.randomness.into(),
