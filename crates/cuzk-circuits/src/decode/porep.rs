@@ -8,13 +8,12 @@ use std::borrow::Cow;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
 use filecoin_proofs::{DRG_DEGREE, EXP_DEGREE, PoRepConfig};
 use serde::Deserialize;
 use storage_proofs_core::drgraph::Graph;
 use storage_proofs_core::merkle::{MerkleProofTrait, compound_path_length};
-use storage_proofs_porep::stacked::{
-    PublicInputs, TOTAL_PARENTS, Tau, generate_replica_id,
-};
+use storage_proofs_porep::stacked::{PublicInputs, TOTAL_PARENTS, Tau, generate_replica_id};
 use storage_proofs_update::constants::TreeRHasher;
 
 use super::checks::{commitment, expect_comm_r, expect_equal, expect_number, expect_sector_size};
@@ -42,6 +41,34 @@ struct Wrapper<'a> {
     phase1_out: Cow<'a, str>,
     #[serde(rename = "SectorSize")]
     sector_size: u64,
+}
+
+/// What the C1 output says about itself before its vanilla proofs are looked at.
+#[derive(Debug, Deserialize)]
+struct Phase1Header {
+    registered_proof: String,
+}
+
+impl PoRepRequest {
+    /// The request about a payload that stands alone, such as a file: the sector and the
+    /// registered proof are those that the payload names, and the miner, whom it does not name,
+    /// is given. The payload is checked when the request is decoded.
+    ///
+    /// # Errors
+    /// With the JSON path or the byte where the payload is malformed.
+    pub fn from_payload(vanilla_proof: Bytes, miner_id: u64) -> Result<Self, DecodeError> {
+        let wrapper: Wrapper<'_> = from_json(VANILLA_PROOF, &vanilla_proof)?;
+        let header: Phase1Header = from_json(PHASE1_OUT, &wrapper.decode()?)?;
+        let proof: SealProof = header.registered_proof.parse()?;
+        let (sector_number, sector_size) = (wrapper.sector_num, wrapper.sector_size);
+        Ok(Self {
+            registered_proof: proof.number(),
+            sector_size,
+            miner_id,
+            sector_number,
+            vanilla_proof,
+        })
+    }
 }
 
 /// Decodes and checks a request for a proof of replication.
@@ -99,19 +126,26 @@ fn unwrap_payload(request: &PoRepRequest, proof: SealProof) -> Result<Vec<u8>, D
         proof.sector_size,
         wrapper.sector_size,
     )?;
-    STANDARD
-        .decode(wrapper.phase1_out.as_bytes())
-        .map_err(|source| DecodeError::Base64 {
-            field: PHASE1_OUT,
-            offset: match source {
-                base64::DecodeError::InvalidByte(offset, _)
-                | base64::DecodeError::InvalidLastSymbol(offset, _) => offset,
-                base64::DecodeError::InvalidLength(_) | base64::DecodeError::InvalidPadding => {
-                    wrapper.phase1_out.len()
-                }
-            },
-            source,
-        })
+    wrapper.decode()
+}
+
+impl Wrapper<'_> {
+    /// The bytes of the C1 output.
+    fn decode(&self) -> Result<Vec<u8>, DecodeError> {
+        STANDARD
+            .decode(self.phase1_out.as_bytes())
+            .map_err(|source| DecodeError::Base64 {
+                field: PHASE1_OUT,
+                offset: match source {
+                    base64::DecodeError::InvalidByte(offset, _)
+                    | base64::DecodeError::InvalidLastSymbol(offset, _) => offset,
+                    base64::DecodeError::InvalidLength(_) | base64::DecodeError::InvalidPadding => {
+                        self.phase1_out.len()
+                    }
+                },
+                source,
+            })
+    }
 }
 
 /// Twice what the most wasteful compact JSON of a true vanilla proof takes in base64.

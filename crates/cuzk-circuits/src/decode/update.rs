@@ -45,6 +45,10 @@ struct PartitionWire {
 }
 
 #[derive(Debug, Deserialize)]
+#[allow(
+    clippy::struct_field_names,
+    reason = "upstream's names, which messages repeat"
+)]
 struct ChallengeWire {
     proof_r_old: MerkleWire<PoseidonDomain>,
     proof_d_new: MerkleWire<Sha256Domain>,

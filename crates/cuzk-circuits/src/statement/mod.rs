@@ -41,6 +41,22 @@ pub(crate) enum Body<Tree: SectorTree> {
     PoSt(PoStStatement<Tree>),
 }
 
+/// What every kind of statement can do. Partitions are in range.
+trait Parts {
+    fn num_partitions(&self) -> usize;
+
+    fn public_inputs(&self, partition: usize) -> Result<Vec<Fr>, UpstreamError>;
+
+    fn visit<V: CircuitVisitor>(
+        &self,
+        partition: usize,
+        visitor: V,
+    ) -> Result<V::Output, UpstreamError>;
+
+    /// The first place where the vanilla proof of a partition is wrong.
+    fn first_fault(&self, partition: usize) -> Result<Option<Fault>, UpstreamError>;
+}
+
 /// Forgets the shape.
 pub(crate) trait Erase: SectorTree + Sized {
     fn erase(body: Body<Self>) -> AnyBody;

@@ -12,7 +12,7 @@ use storage_proofs_porep::stacked::{
     Proof, PublicInputs, PublicParams, StackedCircuit, StackedCompound, StackedDrg,
 };
 
-use super::{Fault, UpstreamError};
+use super::{Fault, Parts, UpstreamError};
 use crate::circuit::CircuitVisitor;
 use crate::shape::SectorTree;
 
@@ -26,12 +26,12 @@ type Drg<'a, Tree> = StackedDrg<'a, Tree, DefaultPieceHasher>;
 type Circuit<Tree> = StackedCircuit<Tree, DefaultPieceHasher>;
 type Compound<Tree> = StackedCompound<Tree, DefaultPieceHasher>;
 
-impl<Tree: SectorTree> PoRepStatement<Tree> {
-    pub(super) fn num_partitions(&self) -> usize {
+impl<Tree: SectorTree> Parts for PoRepStatement<Tree> {
+    fn num_partitions(&self) -> usize {
         self.partitions.len()
     }
 
-    pub(super) fn public_inputs(&self, partition: usize) -> Result<Vec<Fr>, UpstreamError> {
+    fn public_inputs(&self, partition: usize) -> Result<Vec<Fr>, UpstreamError> {
         let inputs =
             <Compound<Tree> as CompoundProof<Drg<'_, Tree>, Circuit<Tree>>>::generate_public_inputs(
                 &self.inputs,
@@ -41,7 +41,7 @@ impl<Tree: SectorTree> PoRepStatement<Tree> {
         Ok(inputs)
     }
 
-    pub(super) fn visit<V: CircuitVisitor>(
+    fn visit<V: CircuitVisitor>(
         &self,
         partition: usize,
         visitor: V,
@@ -58,7 +58,7 @@ impl<Tree: SectorTree> PoRepStatement<Tree> {
 
     /// Upstream's verifier compares the roots and indices of the data and replica paths, but does
     /// not hash along them; the circuit does.
-    pub(super) fn first_fault(&self, partition: usize) -> Result<Option<Fault>, UpstreamError> {
+    fn first_fault(&self, partition: usize) -> Result<Option<Fault>, UpstreamError> {
         let graph = &self.params.graph;
         let challenges =
             self.inputs

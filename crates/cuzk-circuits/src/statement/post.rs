@@ -16,7 +16,7 @@ use storage_proofs_post::fallback::{
     SectorProof,
 };
 
-use super::{Fault, UpstreamError};
+use super::{Fault, Parts, UpstreamError};
 use crate::circuit::CircuitVisitor;
 use crate::shape::SectorTree;
 
@@ -47,22 +47,20 @@ impl<Tree: SectorTree> OpenedSector<Tree> {
 }
 
 impl<Tree: SectorTree> PoStStatement<Tree> {
-    pub(super) fn num_partitions(&self) -> usize {
-        self.sectors.len().div_ceil(self.params.sector_count)
-    }
-
     fn partition(&self, partition: usize) -> &[OpenedSector<Tree>] {
         let per_partition = self.params.sector_count;
         let start = partition * per_partition;
         let end = (start + per_partition).min(self.sectors.len());
         &self.sectors[start..end]
     }
+}
 
-    #[allow(
-        clippy::unnecessary_wraps,
-        reason = "all statements answer through one dispatch, and the others ask upstream"
-    )]
-    pub(super) fn public_inputs(&self, partition: usize) -> Result<Vec<Fr>, UpstreamError> {
+impl<Tree: SectorTree> Parts for PoStStatement<Tree> {
+    fn num_partitions(&self) -> usize {
+        self.sectors.len().div_ceil(self.params.sector_count)
+    }
+
+    fn public_inputs(&self, partition: usize) -> Result<Vec<Fr>, UpstreamError> {
         let sectors = self.partition(partition);
         let padding = self.params.sector_count - sectors.len();
         let inputs = sectors
@@ -76,7 +74,7 @@ impl<Tree: SectorTree> PoStStatement<Tree> {
         Ok(inputs)
     }
 
-    pub(super) fn visit<V: CircuitVisitor>(
+    fn visit<V: CircuitVisitor>(
         &self,
         partition: usize,
         visitor: V,
@@ -96,7 +94,7 @@ impl<Tree: SectorTree> PoStStatement<Tree> {
     }
 
     /// Verifies sector by sector, as partitions of one sector each, so that it can be named.
-    pub(super) fn first_fault(&self, partition: usize) -> Result<Option<Fault>, UpstreamError> {
+    fn first_fault(&self, partition: usize) -> Result<Option<Fault>, UpstreamError> {
         let first = self.first_sector + partition * self.params.sector_count;
         let one_sector = PublicParams {
             sector_count: 1,

@@ -8,7 +8,7 @@ use storage_proofs_update::{
     PublicInputs, PublicParams,
 };
 
-use super::{Fault, UpstreamError};
+use super::{Fault, Parts, UpstreamError};
 use crate::circuit::CircuitVisitor;
 use crate::shape::SectorTree;
 
@@ -22,12 +22,12 @@ type Scheme<Tree> = EmptySectorUpdate<Tree>;
 type Circuit<Tree> = EmptySectorUpdateCircuit<Tree>;
 type Compound<Tree> = EmptySectorUpdateCompound<Tree>;
 
-impl<Tree: SectorTree> UpdateStatement<Tree> {
-    pub(super) fn num_partitions(&self) -> usize {
+impl<Tree: SectorTree> Parts for UpdateStatement<Tree> {
+    fn num_partitions(&self) -> usize {
         self.partitions.len()
     }
 
-    pub(super) fn public_inputs(&self, partition: usize) -> Result<Vec<Fr>, UpstreamError> {
+    fn public_inputs(&self, partition: usize) -> Result<Vec<Fr>, UpstreamError> {
         let inputs =
             <Compound<Tree> as CompoundProof<Scheme<Tree>, Circuit<Tree>>>::generate_public_inputs(
                 &self.inputs,
@@ -37,7 +37,7 @@ impl<Tree: SectorTree> UpdateStatement<Tree> {
         Ok(inputs)
     }
 
-    pub(super) fn visit<V: CircuitVisitor>(
+    fn visit<V: CircuitVisitor>(
         &self,
         partition: usize,
         visitor: V,
@@ -52,7 +52,7 @@ impl<Tree: SectorTree> UpdateStatement<Tree> {
         Ok(visitor.visit(circuit))
     }
 
-    pub(super) fn first_fault(&self, partition: usize) -> Result<Option<Fault>, UpstreamError> {
+    fn first_fault(&self, partition: usize) -> Result<Option<Fault>, UpstreamError> {
         let inputs = Scheme::<Tree>::with_partition(self.inputs.clone(), Some(partition));
         let valid = Scheme::<Tree>::verify(&self.params, &inputs, &self.partitions[partition])?;
         Ok((!valid).then_some(Fault {

@@ -111,8 +111,8 @@ const BOTH: &[Case] = &[
         "an opening less",
         |r| {
             edit_proof(r, |p| {
-                drop(p.vanilla_proof.sectors[0].inclusion_proofs.pop())
-            })
+                p.vanilla_proof.sectors[0].inclusion_proofs.pop();
+            });
         },
         &["inclusion_proofs has ", "expected "],
     ),
@@ -146,10 +146,7 @@ const BOTH: &[Case] = &[
     (
         "cut in the middle",
         |r| edit_bytes(r, |b| b.truncate(500)),
-        &[
-            "vanilla_proofs[0] ",
-            "(byte 500)",
-        ],
+        &["vanilla_proofs[0] ", "(byte 500)"],
     ),
     (
         "four bytes more",
@@ -164,10 +161,7 @@ const BOTH: &[Case] = &[
     (
         "comm_r no scalar",
         |r| edit_bytes(r, |b| b[8..40].fill(255)),
-        &[
-            "vanilla_proofs[0] (byte 40)",
-            "not below the modulus",
-        ],
+        &["vanilla_proofs[0] (byte 40)", "not below the modulus"],
     ),
 ];
 

@@ -186,8 +186,8 @@ const BYTES: &[Case] = &[
         "a length of 2^63",
         |r| {
             edit_bytes(r, |b| {
-                b[32..40].copy_from_slice(&(1_u64 << 63).to_le_bytes())
-            })
+                b[32..40].copy_from_slice(&(1_u64 << 63).to_le_bytes());
+            });
         },
         &["vanilla_proofs[0] (byte 40)", "at most 129 entries"],
     ),

@@ -2,8 +2,10 @@
 
 use std::cell::Cell;
 
+use bellpepper_core::{Circuit, SynthesisError};
 use bytes::Bytes;
-use cuzk_circuits::ProofRequest;
+use cuzk_circuits::{CircuitVisitor, ProofRequest};
+use cuzk_r1cs::{Fr, Witness, synthesize_witness};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -82,10 +84,27 @@ fn mutation() -> impl Strategy<Value = Mutation> {
     ]
 }
 
-/// Decodes `cases` damaged variants of `good`, and proves a few of those that pass to be harmless.
-fn decode_damaged(good: &[u8], cases: u32, request: impl Fn(Vec<u8>) -> ProofRequest) {
+/// How many damaged requests are tried, and how many of those that decode are synthesized.
+struct Effort {
+    cases: u32,
+    syntheses: u32,
+}
+
+/// Synthesizes a circuit without caring whether it is satisfied.
+struct Synthesize;
+
+impl CircuitVisitor for Synthesize {
+    type Output = Result<Witness, SynthesisError>;
+
+    fn visit<C: Circuit<Fr> + Send>(self, circuit: C) -> Self::Output {
+        synthesize_witness(circuit)
+    }
+}
+
+/// Decodes damaged variants of `good`; those that pass must be synthesizable.
+fn decode_damaged(good: &[u8], effort: &Effort, request: impl Fn(Vec<u8>) -> ProofRequest) {
     let config = Config {
-        cases,
+        cases: effort.cases,
         failure_persistence: None,
         ..Config::default()
     };
@@ -98,21 +117,27 @@ fn decode_damaged(good: &[u8], cases: u32, request: impl Fn(Vec<u8>) -> ProofReq
             }
             if let Ok(statement) = request(bytes).decode() {
                 num_decoded.set(num_decoded.get() + 1);
-                if num_decoded.get() <= 20 {
-                    // An error is as good as none; a panic is not.
+                if num_decoded.get() <= effort.syntheses {
+                    // A fault is as good as none; a panic is not.
                     drop(statement.check_vanilla());
                     prop_assert!(statement.public_inputs(0).is_ok());
+                    prop_assert!(matches!(statement.with_circuit(0, Synthesize), Ok(Ok(_))));
                 }
             }
             Ok(())
         })
         .expect("no damaged request causes a panic");
+    assert!(num_decoded.get() >= effort.syntheses, "too few decode");
 }
 
 #[test]
 fn damaged_c1_output_never_panics() {
     let good = &fixture().porep;
-    decode_damaged(c1_text(good).as_bytes(), 15_000, |c1| {
+    let effort = Effort {
+        cases: 10_000,
+        syntheses: 4,
+    };
+    decode_damaged(c1_text(good).as_bytes(), &effort, |c1| {
         ProofRequest::PoRep(with_c1_text(good, c1))
     });
 }
@@ -120,7 +145,11 @@ fn damaged_c1_output_never_panics() {
 #[test]
 fn damaged_wrappers_never_panic() {
     let good = &fixture().porep;
-    decode_damaged(&good.vanilla_proof, 15_000, |bytes| {
+    let effort = Effort {
+        cases: 15_000,
+        syntheses: 0,
+    };
+    decode_damaged(&good.vanilla_proof, &effort, |bytes| {
         let mut request = good.clone();
         request.vanilla_proof = Bytes::from(bytes);
         ProofRequest::PoRep(request)
@@ -130,7 +159,11 @@ fn damaged_wrappers_never_panic() {
 #[test]
 fn damaged_updates_never_panic() {
     let good = &fixture().snap;
-    decode_damaged(&good.vanilla_proofs[0], 25_000, |bytes| {
+    let effort = Effort {
+        cases: 25_000,
+        syntheses: 4,
+    };
+    decode_damaged(&good.vanilla_proofs[0], &effort, |bytes| {
         let mut request = good.clone();
         request.vanilla_proofs[0] = Bytes::from(bytes);
         ProofRequest::SnapDeals(request)
@@ -140,7 +173,11 @@ fn damaged_updates_never_panic() {
 #[test]
 fn damaged_window_posts_never_panic() {
     let good = &fixture().window;
-    decode_damaged(&good.vanilla_proofs[1], 25_000, |bytes| {
+    let effort = Effort {
+        cases: 25_000,
+        syntheses: 20,
+    };
+    decode_damaged(&good.vanilla_proofs[1], &effort, |bytes| {
         let mut request = good.clone();
         request.vanilla_proofs[1] = Bytes::from(bytes);
         ProofRequest::WindowPoSt(request)
@@ -150,7 +187,11 @@ fn damaged_window_posts_never_panic() {
 #[test]
 fn damaged_winning_posts_never_panic() {
     let good = &fixture().winning;
-    decode_damaged(&good.vanilla_proofs[0], 25_000, |bytes| {
+    let effort = Effort {
+        cases: 25_000,
+        syntheses: 20,
+    };
+    decode_damaged(&good.vanilla_proofs[0], &effort, |bytes| {
         let mut request = good.clone();
         request.vanilla_proofs[0] = Bytes::from(bytes);
         ProofRequest::WinningPoSt(request)

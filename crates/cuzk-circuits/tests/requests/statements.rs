@@ -42,7 +42,7 @@ impl CircuitVisitor for AllocatedInputs {
     }
 }
 
-fn decode(request: ProofRequest) -> Statement {
+fn decode(request: &ProofRequest) -> Statement {
     let circuit_id = request.circuit_id().expect("a known registered proof");
     let statement = request.decode().expect("a request as clients send it");
     assert_eq!(statement.circuit_id(), circuit_id);
@@ -71,13 +71,13 @@ fn expect_provable(statement: &Statement) {
 }
 
 fn window_statement(request: PoStRequest) -> Statement {
-    decode(ProofRequest::WindowPoSt(request))
+    decode(&ProofRequest::WindowPoSt(request))
 }
 
 #[test]
 fn a_replication_is_provable_with_upstreams_inputs() {
     let fixture = fixture();
-    let statement = decode(ProofRequest::PoRep(fixture.porep.clone()));
+    let statement = decode(&ProofRequest::PoRep(fixture.porep.clone()));
     expect_provable(&statement);
     let sector = &fixture.sector;
     let expected = get_seal_inputs(
@@ -105,13 +105,13 @@ fn a_synthetic_replication_is_provable() {
         proof.map(|proof| proof.variant),
         Ok(SealVariant::SyntheticPoRep)
     );
-    expect_provable(&decode(ProofRequest::PoRep(request)));
+    expect_provable(&decode(&ProofRequest::PoRep(request)));
 }
 
 #[test]
 fn an_update_is_provable_with_upstreams_inputs() {
     let fixture = fixture();
-    let statement = decode(ProofRequest::SnapDeals(fixture.snap.clone()));
+    let statement = decode(&ProofRequest::SnapDeals(fixture.snap.clone()));
     expect_provable(&statement);
     let expected = get_sector_update_inputs::<SectorShape2KiB>(
         &fixture.sector.spec().seal_proof.upstream().as_v1_config(),
@@ -131,13 +131,13 @@ fn an_update_is_provable_with_upstreams_inputs() {
 fn an_update_may_leave_out_the_sector_size() {
     let mut request = fixture().snap.clone();
     request.sector_size = 0;
-    let statement = decode(ProofRequest::SnapDeals(request));
+    let statement = decode(&ProofRequest::SnapDeals(request));
     assert_eq!(statement.circuit_id().to_string(), "snap-2k");
 }
 
 #[test]
 fn a_winning_post_is_provable() {
-    let statement = decode(ProofRequest::WinningPoSt(fixture().winning.clone()));
+    let statement = decode(&ProofRequest::WinningPoSt(fixture().winning.clone()));
     assert_eq!(statement.num_partitions(), 1);
     expect_provable(&statement);
 }
@@ -232,8 +232,8 @@ fn the_top_bits_of_the_randomness_do_not_matter() {
     let mut randomness = RANDOMNESS;
     randomness[31] ^= 0xc0;
     request.randomness = randomness.to_vec().into();
-    let masked = decode(ProofRequest::WinningPoSt(request));
-    let plain = decode(ProofRequest::WinningPoSt(fixture().winning.clone()));
+    let masked = decode(&ProofRequest::WinningPoSt(request));
+    let plain = decode(&ProofRequest::WinningPoSt(fixture().winning.clone()));
     assert_eq!(
         masked.public_inputs(0).expect("a partition"),
         plain.public_inputs(0).expect("a partition")
@@ -242,7 +242,7 @@ fn the_top_bits_of_the_randomness_do_not_matter() {
 
 #[test]
 fn a_partition_that_does_not_exist_is_refused() {
-    let statement = decode(ProofRequest::WinningPoSt(fixture().winning.clone()));
+    let statement = decode(&ProofRequest::WinningPoSt(fixture().winning.clone()));
     let error = statement.public_inputs(1).expect_err("one partition only");
     assert_eq!(
         error.to_string(),
@@ -261,14 +261,14 @@ fn c1_output_is_accepted_as_go_programs_write_it() {
     assert_ne!(without_phantom, c1_text(&reordered));
     let spaced = c1_text(request).replace("],\"", "],\n\t\"");
     assert_ne!(spaced, c1_text(request));
-    let expected = decode(ProofRequest::PoRep(request.clone()));
+    let expected = decode(&ProofRequest::PoRep(request.clone()));
     for request in [
         reordered.clone(),
         with_c1_text(request, &without_phantom),
         with_c1_text(request, &spaced),
         escaped(request),
     ] {
-        let statement = decode(ProofRequest::PoRep(request));
+        let statement = decode(&ProofRequest::PoRep(request));
         assert_eq!(
             statement.public_inputs(0).expect("a partition"),
             expected.public_inputs(0).expect("a partition")
@@ -297,7 +297,7 @@ fn partitions_follow_the_registry() {
         ),
     ] {
         assert_eq!(request.family(), family);
-        let statement = decode(request);
+        let statement = decode(&request);
         assert_eq!(
             statement.circuit_id().info().partitions,
             PartitionRule::Fixed(statement.num_partitions())
@@ -322,7 +322,7 @@ fn a_post_of_the_wrong_family_is_refused_by_its_header() {
 #[test]
 fn a_statement_can_be_shared_by_threads() {
     fn shared<T: Send + Sync + Clone>(_: &T) {}
-    shared(&decode(ProofRequest::WinningPoSt(
+    shared(&decode(&ProofRequest::WinningPoSt(
         fixture().winning.clone(),
     )));
 }
