@@ -1,0 +1,17 @@
+// Multi-scalar multiplications over G1.
+#include "msm.cuh"
+
+using namespace cuzk;
+
+namespace {
+
+using Field = Fp;
+constexpr uint32_t kNarrow = 4;
+constexpr uint32_t kWide = 8;
+constexpr uint32_t kSumThreads = 128;
+constexpr uint32_t kSumBlocksPerSm = 4;
+
+} // namespace
+
+#define CUZK_NAME(kernel) cuzk_g1_##kernel
+#include "msm_entry.cuh"

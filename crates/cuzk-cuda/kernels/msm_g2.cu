@@ -1,0 +1,28 @@
+// Multi-scalar multiplications over G2.
+#include "msm.cuh"
+#include "quadratic.cuh"
+
+using namespace cuzk;
+
+namespace {
+
+using Field = Quadratic<Fp>;
+constexpr uint32_t kNarrow = 2;
+constexpr uint32_t kWide = 4;
+constexpr uint32_t kSumThreads = 128;
+constexpr uint32_t kSumBlocksPerSm = 2;
+
+} // namespace
+
+#ifdef __CUDA_ARCH__
+namespace cuzk {
+
+__device__ __forceinline__ Field inverse_by_pairs(const Field &a) {
+    return inverse_by_norm(a, [](const Fp &norm) { return inverse_by_pairs(norm); });
+}
+
+} // namespace cuzk
+#endif
+
+#define CUZK_NAME(kernel) cuzk_g2_##kernel
+#include "msm_entry.cuh"

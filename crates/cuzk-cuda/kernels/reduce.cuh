@@ -1,0 +1,49 @@
+// From buckets to one point per window: sum of (b + 1) * bucket[b]. Running sums give a chunk's plain sum S and its
+// weighted sum T; chunks are then entries of a shorter list with a larger unit of weight.
+#pragma once
+
+#include "curve.cuh"
+
+namespace cuzk {
+
+// Entry number q of a list stands for weighted + q * unit * plain.
+template <class F>
+struct Partial {
+    Xyzz<F> plain;
+    Xyzz<F> weighted;
+};
+
+// A chunk of affine buckets; bucket j of the chunk has weight j + 1. The unit of the result is `count`.
+template <class F>
+CUZK_HD void reduce_buckets(const Affine<F> *buckets, uint32_t count, Partial<F> &out) {
+    Xyzz<F> plain = Xyzz<F>::infinity();
+    Xyzz<F> weighted = Xyzz<F>::infinity();
+    CUZK_NO_UNROLL
+    for (uint32_t j = count; j-- > 0;) {
+        plain.add(buckets[j]);
+        weighted.add(plain);
+    }
+    out.plain = plain;
+    out.weighted = weighted;
+}
+
+// A chunk of entries whose unit is 2^log_unit. The unit of the result is count * 2^log_unit.
+template <class F>
+CUZK_HD void reduce_partials(const Partial<F> *entries, uint32_t count, uint32_t log_unit, Partial<F> &out) {
+    Xyzz<F> plain = Xyzz<F>::infinity();
+    Xyzz<F> weighted = Xyzz<F>::infinity();
+    Xyzz<F> sum = Xyzz<F>::infinity();
+    CUZK_NO_UNROLL
+    for (uint32_t j = count; j-- > 0;) {
+        weighted.add(plain);
+        plain.add(entries[j].plain);
+        sum.add(entries[j].weighted);
+    }
+    for (uint32_t i = 0; i < log_unit; i++)
+        weighted.double_in_place();
+    sum.add(weighted);
+    out.plain = plain;
+    out.weighted = sum;
+}
+
+} // namespace cuzk

@@ -1,0 +1,132 @@
+// Sums of many short lists of points ("segments"), one list per bucket or part of one.
+//
+// Affine additions cost five multiplications and a square when the inversion is shared. A lane owns kWidth segments
+// and adds one point to each in a round; Montgomery's trick shares one inversion among the round's divisors. What a
+// lane keeps of its segments exceeds its registers, so the products live in `Scratch` (shared memory on the device).
+#pragma once
+
+#include "curve.cuh"
+
+namespace cuzk {
+
+constexpr uint32_t kSignBit = 1u << 31;
+
+// Members refs[start .. start + length], sum to sums[output].
+struct Segment {
+    uint32_t start;
+    uint32_t length;
+    uint32_t output;
+};
+
+// A bucket with more members than one segment may have; its partial sums lie together.
+struct Split {
+    uint32_t bucket;
+    uint32_t first_partial;
+    uint32_t parts;
+    uint32_t start;
+    uint32_t length;
+};
+
+// Bases selected by references: the low 31 bits number a base, the top bit negates it. Without references, member i
+// is base i.
+template <class F>
+struct Members {
+    const Affine<F> *bases;
+    const uint32_t *refs;
+
+    CUZK_HD uint32_t ref(uint32_t member) const { return refs == nullptr ? member : refs[member]; }
+    CUZK_HD F x(uint32_t ref) const { return bases[ref & ~kSignBit].x; }
+    CUZK_HD Affine<F> point(uint32_t ref) const {
+        Affine<F> p = bases[ref & ~kSignBit];
+        if (ref & kSignBit)
+            p.y = negated(p.y);
+        return p;
+    }
+};
+
+template <class F>
+CUZK_HD bool is_rare(const F &ax, const F &px, const F &dx) {
+    return ax.is_zero() || px.is_zero() || dx.is_zero();
+}
+
+// One lane's segments and their running sums. scratch.put(k, product) and scratch.get(k) keep, for segment k, the
+// product of the round's divisors before its own.
+template <class F, uint32_t kWidth, class Scratch>
+struct LaneSums {
+    Scratch scratch;
+    Affine<F> sum[kWidth];
+    uint32_t start[kWidth];
+    uint32_t length[kWidth];
+    uint32_t ref[kWidth]; // of the round's member
+
+    CUZK_HD void begin(const Members<F> &members, const Segment *segments, uint32_t first, uint32_t stride,
+                       uint32_t count) {
+        CUZK_NO_UNROLL
+        for (uint32_t k = 0; k < kWidth; k++) {
+            const uint32_t number = first + k * stride;
+            length[k] = 0;
+            if (number < count) {
+                start[k] = segments[number].start;
+                length[k] = segments[number].length;
+            }
+            if (length[k] != 0)
+                sum[k] = members.point(members.ref(start[k]));
+        }
+    }
+
+    // Segments are sorted by falling length, so the first is the longest.
+    CUZK_HD uint32_t rounds() const { return length[0]; }
+
+    // The product of this round's divisors, for member number `round` >= 1 of each segment.
+    CUZK_HD F divisors(const Members<F> &members, uint32_t round) {
+        F product;
+        set_one(product);
+        CUZK_NO_UNROLL
+        for (uint32_t k = 0; k < kWidth; k++) {
+            if (round >= length[k])
+                continue;
+            ref[k] = members.ref(start[k] + round);
+            const F ax = sum[k].x;
+            const F px = members.x(ref[k]);
+            F dx = px - ax;
+            if (is_rare(ax, px, dx))
+                dx = rare_denominator(sum[k], members.point(ref[k]));
+            scratch.put(k, product);
+            product = product * dx;
+        }
+        return product;
+    }
+
+    // Adds the round's members, given the inverse of the product of their divisors.
+    CUZK_HD void add(const Members<F> &members, uint32_t round, F inverse) {
+        CUZK_NO_UNROLL
+        for (uint32_t k = kWidth; k-- > 0;) {
+            if (round >= length[k])
+                continue;
+            const Affine<F> p = members.point(ref[k]);
+            const Affine<F> a = sum[k];
+            F dx = p.x - a.x;
+            F own = inverse * scratch.get(k);
+            if (is_rare(a.x, p.x, dx)) {
+                dx = rare_denominator(a, p);
+                sum[k] = rare_sum(a, p, own);
+            } else {
+                F slope = (p.y - a.y) * own;
+                Affine<F> s;
+                s.x = square(slope) - a.x - p.x;
+                s.y = slope * (a.x - s.x) - a.y;
+                sum[k] = s;
+            }
+            inverse = inverse * dx;
+        }
+    }
+
+    CUZK_HD void end(const Segment *segments, uint32_t first, uint32_t stride, Affine<F> *sums) const {
+        CUZK_NO_UNROLL
+        for (uint32_t k = 0; k < kWidth; k++)
+            if (length[k] != 0)
+                sums[segments[first + k * stride].output] = sum[k];
+    }
+};
+
+} // namespace cuzk

@@ -1,0 +1,258 @@
+// References to bases, grouped by bucket: digits of all scalars, then two partitions per window by counting. Order
+// within a bucket is free, since the affine sum of a bucket does not depend on it.
+#include "digits.cuh"
+#include "field.cuh"
+#include "scan.cuh"
+#include "segments.cuh"
+
+using namespace cuzk;
+
+namespace {
+
+constexpr uint32_t kBlock = 1024;
+constexpr uint32_t kItems = 16; // of one thread in a partition's tile
+constexpr uint32_t kTile = kBlock * kItems;
+constexpr uint32_t kMaxLength = 1023; // of a segment
+
+// A window's buckets are numbered by `coarse_bits` high and `fine_bits` low bits.
+struct Layout {
+    uint64_t row;         // references a window has room for
+    uint32_t num_scalars;
+    uint32_t coarse_bits;
+    uint32_t fine_bits;
+
+    __device__ uint32_t coarse(uint32_t digit) const { return ((digit & ~kSignBit) - 1) >> fine_bits; }
+    __device__ uint32_t fine(uint32_t digit) const { return ((digit & ~kSignBit) - 1) & ((1u << fine_bits) - 1); }
+    __device__ uint32_t buckets() const { return 1u << (coarse_bits + fine_bits); }
+};
+
+} // namespace
+
+// rows[w][i] = signed digit w of scalar i; scalars above half of the modulus are negated first. One thread a scalar.
+extern "C" __global__ void cuzk_digits(uint32_t *rows, const Fr *scalars, Layout layout, Windows windows,
+                                       uint32_t montgomery) {
+#ifdef __CUDA_ARCH__
+    const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= layout.num_scalars)
+        return;
+    Fr scalar = scalars[i];
+    if (montgomery)
+        scalar.from();
+    const uint32_t flip = scalar.abs() ? kSignBit : 0;
+    uint32_t limbs[8];
+#pragma unroll
+    for (uint32_t k = 0; k < 8; k++)
+        limbs[k] = scalar[k];
+#pragma unroll 1
+    for (uint32_t w = 0; w < windows.count; w++) {
+        const uint32_t digit = signed_digit(limbs, w, windows);
+        rows[w * layout.row + i] = digit == 0 ? 0 : digit ^ flip;
+    }
+#endif
+}
+
+// counts[w][bin] += digits per coarse bin. Grid: tiles x windows; shared memory: one counter a bin.
+extern "C" __global__ void __launch_bounds__(kBlock)
+    cuzk_coarse_count(uint32_t *counts, const uint32_t *rows, Layout layout) {
+#ifdef __CUDA_ARCH__
+    extern __shared__ uint32_t bins[];
+    const uint32_t num_bins = 1u << layout.coarse_bits;
+    for (uint32_t b = threadIdx.x; b < num_bins; b += kBlock)
+        bins[b] = 0;
+    __syncthreads();
+    const uint32_t *row = rows + blockIdx.y * layout.row;
+    for (uint32_t k = 0; k < kItems; k++) {
+        const uint32_t i = blockIdx.x * kTile + k * kBlock + threadIdx.x;
+        const uint32_t digit = i < layout.num_scalars ? row[i] : 0;
+        if (digit != 0)
+            atomicAdd(&bins[layout.coarse(digit)], 1);
+    }
+    __syncthreads();
+    for (uint32_t b = threadIdx.x; b < num_bins; b += kBlock)
+        if (bins[b] != 0)
+            atomicAdd(&counts[(blockIdx.y << layout.coarse_bits) + b], bins[b]);
+#endif
+}
+
+// Counts become first positions, in `starts` (one more entry than bins) and `cursors`. One block a window.
+extern "C" __global__ void __launch_bounds__(kBlock)
+    cuzk_coarse_scan(uint32_t *starts, uint32_t *cursors, Layout layout) {
+#ifdef __CUDA_ARCH__
+    const uint32_t num_bins = 1u << layout.coarse_bits;
+    uint32_t *const counts = cursors + blockIdx.x * num_bins;
+    uint32_t *const out = starts + blockIdx.x * (num_bins + 1);
+    const uint32_t total = exclusive_sums(counts, num_bins);
+    for (uint32_t b = threadIdx.x; b < num_bins; b += kBlock)
+        out[b] = counts[b];
+    if (threadIdx.x == 0)
+        out[num_bins] = total;
+#endif
+}
+
+// Moves references (base number and sign), with the low bits of their buckets above them, to their coarse bin.
+// Grid: tiles x windows of the group that begins at `first_window`; shared memory: one counter a bin.
+extern "C" __global__ void __launch_bounds__(kBlock)
+    cuzk_coarse_scatter(uint64_t *items, uint32_t *cursors, const uint32_t *rows, Layout layout,
+                        uint32_t first_window) {
+#ifdef __CUDA_ARCH__
+    extern __shared__ uint32_t bins[];
+    const uint32_t num_bins = 1u << layout.coarse_bits;
+    const uint32_t window = first_window + blockIdx.y;
+    for (uint32_t b = threadIdx.x; b < num_bins; b += kBlock)
+        bins[b] = 0;
+    __syncthreads();
+    const uint32_t *row = rows + window * layout.row;
+    uint32_t digits[kItems], ranks[kItems];
+#pragma unroll
+    for (uint32_t k = 0; k < kItems; k++) {
+        const uint32_t i = blockIdx.x * kTile + k * kBlock + threadIdx.x;
+        digits[k] = i < layout.num_scalars ? row[i] : 0;
+        if (digits[k] != 0)
+            ranks[k] = atomicAdd(&bins[layout.coarse(digits[k])], 1);
+    }
+    __syncthreads();
+    for (uint32_t b = threadIdx.x; b < num_bins; b += kBlock)
+        if (bins[b] != 0)
+            bins[b] = atomicAdd(&cursors[(window << layout.coarse_bits) + b], bins[b]);
+    __syncthreads();
+#pragma unroll
+    for (uint32_t k = 0; k < kItems; k++) {
+        const uint32_t i = blockIdx.x * kTile + k * kBlock + threadIdx.x;
+        if (digits[k] == 0)
+            continue;
+        const uint64_t place = blockIdx.y * layout.row + bins[layout.coarse(digits[k])] + ranks[k];
+        items[place] = i | (digits[k] & kSignBit) | (uint64_t(layout.fine(digits[k])) << 32);
+    }
+#endif
+}
+
+// Groups one coarse bin by bucket, into the row whose digits were read before. offsets[w][b] is the place of bucket
+// b's first reference in `rows` (one more entry than buckets). Grid: bins x windows of the group.
+extern "C" __global__ void __launch_bounds__(kBlock)
+    cuzk_fine_sort(uint32_t *rows, uint32_t *offsets, const uint64_t *items,
+                   const uint32_t *starts, Layout layout, uint32_t first_window) {
+#ifdef __CUDA_ARCH__
+    extern __shared__ uint32_t buckets[];
+    const uint32_t num_bins = 1u << layout.coarse_bits, num_fine = 1u << layout.fine_bits;
+    const uint32_t window = first_window + blockIdx.y;
+    const uint32_t *bounds = starts + window * (num_bins + 1) + blockIdx.x;
+    const uint32_t begin = bounds[0], end = bounds[1];
+    const uint64_t in = blockIdx.y * layout.row;
+    const uint64_t out = window * layout.row + begin;
+    for (uint32_t b = threadIdx.x; b < num_fine; b += kBlock)
+        buckets[b] = 0;
+    __syncthreads();
+    for (uint32_t i = begin + threadIdx.x; i < end; i += kBlock)
+        atomicAdd(&buckets[items[in + i] >> 32], 1);
+    __syncthreads();
+    exclusive_sums(buckets, num_fine);
+    uint32_t *const places = offsets + uint64_t(window) * (layout.buckets() + 1) + (blockIdx.x << layout.fine_bits);
+    for (uint32_t b = threadIdx.x; b < num_fine; b += kBlock)
+        places[b] = out + buckets[b];
+    if (threadIdx.x == 0 && blockIdx.x + 1 == num_bins)
+        places[num_fine] = window * layout.row + end;
+    __syncthreads();
+    for (uint32_t i = begin + threadIdx.x; i < end; i += kBlock) {
+        const uint64_t item = items[in + i];
+        rows[out + atomicAdd(&buckets[item >> 32], 1)] = uint32_t(item);
+    }
+#endif
+}
+
+// Counters shared by the kernels below and by the summation.
+struct Counters {
+    uint32_t segments;
+    uint32_t partials;
+    uint32_t splits;
+    uint32_t next; // segment to be summed next
+    uint32_t by_length[kMaxLength + 1]; // by falling length: entry kMaxLength - length
+};
+
+// Plans the segments of every bucket: how many there are of each length, and which buckets are split. `offsets` has
+// `runs` runs of `per_run` buckets, each with one more entry. A bucket's number is its place without those entries.
+extern "C" __global__ void __launch_bounds__(kBlock)
+    cuzk_plan_segments(Counters *counters, Split *splits, const uint32_t *offsets, uint32_t runs, uint32_t per_run,
+                       uint32_t max_length) {
+#ifdef __CUDA_ARCH__
+    __shared__ uint32_t lengths[kMaxLength + 1];
+    for (uint32_t l = threadIdx.x; l <= kMaxLength; l += kBlock)
+        lengths[l] = 0;
+    __syncthreads();
+    const uint32_t bucket = blockIdx.x * kBlock + threadIdx.x;
+    if (bucket < runs * per_run) {
+        const uint32_t *bounds = offsets + bucket + bucket / per_run;
+        const uint32_t length = bounds[1] - bounds[0];
+        if (length != 0 && length <= max_length) {
+            atomicAdd(&lengths[kMaxLength - length], 1);
+        } else if (length != 0) {
+            const uint32_t parts = (length + max_length - 1) / max_length;
+            const uint32_t longer = length % parts, shorter = parts - longer, base = length / parts;
+            atomicAdd(&lengths[kMaxLength - base], shorter);
+            if (longer != 0)
+                atomicAdd(&lengths[kMaxLength - base - 1], longer);
+            const uint32_t first = atomicAdd(&counters->partials, parts);
+            splits[atomicAdd(&counters->splits, 1)] = Split{bucket, first, parts, bounds[0], length};
+        }
+    }
+    __syncthreads();
+    for (uint32_t l = threadIdx.x; l <= kMaxLength; l += kBlock)
+        if (lengths[l] != 0)
+            atomicAdd(&counters->by_length[l], lengths[l]);
+#endif
+}
+
+// Counts per length become first positions. One block.
+extern "C" __global__ void __launch_bounds__(kBlock) cuzk_scan_lengths(Counters *counters) {
+#ifdef __CUDA_ARCH__
+    const uint32_t total = exclusive_sums(counters->by_length, kMaxLength + 1);
+    if (threadIdx.x == 0)
+        counters->segments = total;
+#endif
+}
+
+// Writes the segments of buckets that are not split, sorted by falling length.
+extern "C" __global__ void __launch_bounds__(kBlock)
+    cuzk_write_segments(Segment *segments, Counters *counters, const uint32_t *offsets, uint32_t runs,
+                        uint32_t per_run, uint32_t max_length) {
+#ifdef __CUDA_ARCH__
+    __shared__ uint32_t lengths[kMaxLength + 1];
+    for (uint32_t l = threadIdx.x; l <= kMaxLength; l += kBlock)
+        lengths[l] = 0;
+    __syncthreads();
+    const uint32_t bucket = blockIdx.x * kBlock + threadIdx.x;
+    uint32_t start = 0, length = 0, rank = 0;
+    if (bucket < runs * per_run) {
+        const uint32_t *bounds = offsets + bucket + bucket / per_run;
+        start = bounds[0];
+        length = bounds[1] - start;
+        if (length > max_length)
+            length = 0;
+        if (length != 0)
+            rank = atomicAdd(&lengths[kMaxLength - length], 1);
+    }
+    __syncthreads();
+    for (uint32_t l = threadIdx.x; l <= kMaxLength; l += kBlock)
+        if (lengths[l] != 0)
+            lengths[l] = atomicAdd(&counters->by_length[l], lengths[l]);
+    __syncthreads();
+    if (length != 0)
+        segments[lengths[kMaxLength - length] + rank] = Segment{start, length, bucket};
+#endif
+}
+
+// Writes the segments of split buckets; their sums go behind the `num_buckets` buckets. Blocks take splits in turn.
+extern "C" __global__ void cuzk_write_split_segments(Segment *segments, Counters *counters, const Split *splits,
+                                                     uint32_t num_buckets) {
+#ifdef __CUDA_ARCH__
+    for (uint32_t s = blockIdx.x; s < counters->splits; s += gridDim.x) {
+        const Split split = splits[s];
+        const uint32_t base = split.length / split.parts, longer = split.length % split.parts;
+        for (uint32_t part = threadIdx.x; part < split.parts; part += blockDim.x) {
+            const uint32_t length = base + (part < longer ? 1 : 0);
+            const uint32_t start = split.start + part * base + (part < longer ? part : longer);
+            const uint32_t place = atomicAdd(&counters->by_length[kMaxLength - length], 1);
+            segments[place] = Segment{start, length, num_buckets + split.first_partial + part};
+        }
+    }
+#endif
+}

@@ -1,0 +1,191 @@
+//! Most of a witness is 0 or 1, and a sum of scalars 0 and 1 times bases needs no scalars: it adds the bases that a
+//! bitmap selects.
+
+use crate::{
+    CudaError, Device,
+    driver::{Arguments, DeviceBuffer, Grid},
+    elements::Base,
+    kernels::{self, DeviceGroup},
+    multiexp::{SEGMENT_WORDS, SPLIT_WORDS, join_grid, sum_grid},
+};
+
+const BLOCK_THREADS: u32 = 1024;
+/// Bits that one block reads: four words for each of 1024 threads.
+const BLOCK_BITS: usize = 4 * 32 * BLOCK_THREADS as usize;
+const EVEN_THREADS: u32 = 256;
+/// Partial sums that one block joins.
+const JOIN: usize = 1024;
+/// Lanes of a warp, warps of a block, and how often each warp takes segments.
+const LANES: usize = 32;
+const WARPS_PER_BLOCK: usize = 4;
+const WAVES: usize = 2;
+/// Words of the description of the work: total, segments, joins, one, next.
+const WORK_WORDS: usize = 5;
+
+/// Room for sums over bitmaps of up to `len` bases.
+#[derive(Debug)]
+pub struct BitmapSum<C> {
+    len: usize,
+    target: usize,
+    max_joins: usize,
+    counts: DeviceBuffer<u32>,
+    refs: DeviceBuffer<u32>,
+    work: DeviceBuffer<u32>,
+    segments: DeviceBuffer<u32>,
+    joins: DeviceBuffer<u32>,
+    last: DeviceBuffer<u32>,
+    sums: DeviceBuffer<Base<C>>,
+}
+
+impl<C: DeviceGroup> BitmapSum<C> {
+    /// Allocates for up to `len` bases.
+    ///
+    /// # Errors
+    ///
+    /// [`CudaError::TooManyTerms`] from 2^31 bases on, [`CudaError::OutOfMemory`].
+    pub fn new(device: &Device, len: usize) -> Result<Self, CudaError> {
+        const MAX: usize = (1 << 31) - 1;
+        if len > MAX {
+            return Err(CudaError::TooManyTerms {
+                terms: len,
+                max: MAX,
+            });
+        }
+        let warps = (C::KERNELS.sum_blocks_per_sm * device.info().multiprocessors) as usize
+            * WARPS_PER_BLOCK;
+        let target = WAVES * warps * LANES * C::KERNELS.wide;
+        let max_joins = target.div_ceil(JOIN);
+        let session = device.session();
+        Ok(Self {
+            len,
+            target,
+            max_joins,
+            counts: session.allocate(len.div_ceil(BLOCK_BITS))?,
+            refs: session.allocate(len)?,
+            work: session.allocate(WORK_WORDS)?,
+            segments: session.allocate(SEGMENT_WORDS * target)?,
+            joins: session.allocate(SPLIT_WORDS * max_joins)?,
+            last: session.allocate(SPLIT_WORDS)?,
+            sums: session.allocate(1 + max_joins + target)?,
+        })
+    }
+
+    /// The sum of the bases whose bit is set. Bit i of word w selects base 32 w + i; bits from the number of bases on
+    /// do not count. Waits for the device.
+    ///
+    /// # Errors
+    ///
+    /// [`CudaError::Length`] when there are more bases than the room, or fewer words than bases / 32.
+    pub fn run(
+        &mut self,
+        device: &Device,
+        bases: &DeviceBuffer<Base<C>>,
+        words: &DeviceBuffer<u32>,
+    ) -> Result<C::Point, CudaError> {
+        self.queue(device, bases, words)?;
+        let sums = device.session().download_first(&self.sums, 1)?;
+        Ok(sums.first().copied().unwrap_or_default().to_point())
+    }
+
+    /// Queues the sum, for timing.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`BitmapSum::run`].
+    pub fn queue(
+        &mut self,
+        device: &Device,
+        bases: &DeviceBuffer<Base<C>>,
+        words: &DeviceBuffer<u32>,
+    ) -> Result<(), CudaError> {
+        if bases.len() > self.len {
+            return Err(CudaError::Length {
+                what: "bases",
+                got: bases.len(),
+                expected: self.len,
+            });
+        }
+        let (len, blocks) = (bases.len() as u32, bases.len().div_ceil(BLOCK_BITS) as u32);
+        if words.len() < bases.len().div_ceil(32) {
+            return Err(CudaError::Length {
+                what: "words",
+                got: words.len(),
+                expected: bases.len().div_ceil(32),
+            });
+        }
+        let session = device.session();
+        session.clear(&mut self.work)?;
+        session.clear(&mut self.sums)?;
+        if blocks > 0 {
+            let count = Arguments::new()
+                .buffer(&self.counts)
+                .buffer(words)
+                .word(len);
+            session.launch(
+                kernels::BITMAP_COUNT,
+                Grid::new(blocks, BLOCK_THREADS),
+                &count,
+            )?;
+            let scan = Arguments::new()
+                .buffer(&self.counts)
+                .buffer(&self.work)
+                .word(blocks);
+            session.launch(kernels::BITMAP_SCAN, Grid::new(1, BLOCK_THREADS), &scan)?;
+            let refs = Arguments::new()
+                .buffer(&self.refs)
+                .buffer(&self.counts)
+                .buffer(words)
+                .word(len);
+            session.launch(
+                kernels::BITMAP_REFS,
+                Grid::new(blocks, BLOCK_THREADS),
+                &refs,
+            )?;
+        }
+        self.queue_sums(device, bases)
+    }
+
+    fn queue_sums(
+        &mut self,
+        device: &Device,
+        bases: &DeviceBuffer<Base<C>>,
+    ) -> Result<(), CudaError> {
+        let session = device.session();
+        let even = Arguments::new()
+            .buffer(&self.segments)
+            .buffer(&self.joins)
+            .buffer(&self.last)
+            .buffer(&self.work)
+            .word(self.target as u32)
+            .word(self.max_joins as u32);
+        session.launch(
+            kernels::EVEN_SEGMENTS,
+            Grid::for_items(self.target as u64, EVEN_THREADS),
+            &even,
+        )?;
+        let sum = Arguments::new()
+            .buffer(&self.sums)
+            .buffer(&self.segments)
+            .buffer_from(&self.work, 1)
+            .buffer_from(&self.work, 4)
+            .buffer(bases)
+            .buffer(&self.refs);
+        session.launch(C::KERNELS.sum_wide, sum_grid::<C>(device), &sum)?;
+        let join = Arguments::new()
+            .buffer(&self.sums)
+            .buffer(&self.joins)
+            .buffer_from(&self.work, 2)
+            .word(1 + self.max_joins as u32);
+        session.launch(
+            C::KERNELS.join_splits,
+            join_grid::<C>(self.max_joins as u32),
+            &join,
+        )?;
+        let last = Arguments::new()
+            .buffer(&self.sums)
+            .buffer(&self.last)
+            .buffer_from(&self.work, 3)
+            .word(1);
+        session.launch(C::KERNELS.join_splits, join_grid::<C>(1), &last)
+    }
+}

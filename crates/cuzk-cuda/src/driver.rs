@@ -1,0 +1,546 @@
+//! The driver is a C library: everything that Rust cannot check happens here, and nowhere else in the crate.
+//!
+//! Launches are asynchronous. A [`DeviceBuffer`] returns its memory in stream order, and every buffer and launch of a
+//! [`Device`] uses its one stream, so a buffer may be dropped while a kernel that reads it is still queued.
+#![allow(
+    unsafe_code,
+    reason = "calls of the CUDA driver, with device pointers that Rust does not track"
+)]
+
+use std::{
+    collections::HashMap,
+    ffi::{CString, c_void},
+    marker::PhantomData,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use cudarc::driver::{
+    CudaContext, CudaEvent, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError, result,
+    sys,
+};
+
+use crate::{
+    CudaError, RawScalar,
+    elements::{Base, Partial},
+    host_field::Coordinate,
+    kernels::{Image, Kernel},
+};
+
+/// Whether libcuda can be loaded. Every other call of the driver panics where it cannot.
+pub(crate) fn driver_is_present() -> bool {
+    // SAFETY: the function only tries to open the library.
+    unsafe { sys::is_culib_present() }
+}
+
+/// The driver's CUDA version. Needs an initialised driver.
+pub(crate) fn driver_version() -> Result<i32, CudaError> {
+    let mut version = 0;
+    // SAFETY: the driver writes one integer.
+    unsafe { sys::cuDriverGetVersion(&raw mut version) }
+        .result()
+        .map_err(|e| driver_error("cuDriverGetVersion", e))?;
+    Ok(version)
+}
+
+pub(crate) fn driver_error(call: &'static str, error: DriverError) -> CudaError {
+    CudaError::Driver {
+        call,
+        code: error.0 as u32,
+        name: error_name(error),
+    }
+}
+
+fn error_name(error: DriverError) -> String {
+    error.error_name().map_or_else(
+        |_| "unknown error".to_owned(),
+        |name| name.to_string_lossy().into_owned(),
+    )
+}
+
+/// Plain values that host and device lay out alike, for which any bits are valid.
+///
+/// # Safety
+///
+/// The type has no padding, no pointers and no invalid bit patterns.
+pub(crate) unsafe trait Plain: Copy + Default + Send + Sync + 'static {}
+// SAFETY: primitive integers.
+unsafe impl Plain for u32 {}
+// SAFETY: primitive integers.
+unsafe impl Plain for u64 {}
+// SAFETY: `repr(C)` of integers whose alignment divides the size of the fields.
+unsafe impl Plain for RawScalar {}
+// SAFETY: coordinates are arrays of six or twelve `u64`, so there is no padding at an alignment of 16 bytes.
+unsafe impl<C: Coordinate> Plain for Base<C> {}
+// SAFETY: as for `Base`.
+unsafe impl<C: Coordinate> Plain for Partial<C> {}
+
+fn as_bytes<T: Plain>(values: &[T]) -> &[u8] {
+    // SAFETY: `Plain` values have no padding, so all bytes of the slice are initialised.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
+}
+
+fn as_bytes_mut<T: Plain>(values: &mut [T]) -> &mut [u8] {
+    // SAFETY: as above, and any bytes are valid values.
+    unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
+}
+
+/// The scalars' Montgomery forms without copying.
+pub(crate) fn raw_scalars(scalars: &[blstrs::Scalar]) -> RawScalars<'_> {
+    RawScalars(scalars)
+}
+
+/// Scalars to upload; they are less aligned than [`RawScalar`], so they travel as bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct RawScalars<'a>(&'a [blstrs::Scalar]);
+
+impl RawScalars<'_> {
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: `Scalar` is `repr(transparent)` over four `u64`.
+        unsafe { std::slice::from_raw_parts(self.0.as_ptr().cast(), size_of_val(self.0)) }
+    }
+}
+
+/// Bytes in use on a device, with a limit.
+#[derive(Debug)]
+pub(crate) struct Accounting {
+    limit: u64,
+    used: AtomicU64,
+    peak: AtomicU64,
+}
+
+impl Accounting {
+    pub(crate) fn new(limit: u64) -> Self {
+        Self {
+            limit,
+            used: AtomicU64::new(0),
+            peak: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn used(&self) -> u64 {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn peak(&self) -> u64 {
+        self.peak.load(Ordering::Relaxed)
+    }
+
+    fn take(&self, bytes: u64) -> Result<(), CudaError> {
+        let taken = self
+            .used
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
+                used.checked_add(bytes).filter(|sum| *sum <= self.limit)
+            });
+        match taken {
+            Ok(before) => {
+                self.peak.fetch_max(before + bytes, Ordering::Relaxed);
+                Ok(())
+            }
+            Err(used) => Err(CudaError::OutOfMemory {
+                wanted: bytes,
+                used,
+                limit: self.limit,
+            }),
+        }
+    }
+
+    fn give_back(&self, bytes: u64) {
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
+
+/// `len` values in device memory; its bytes count against the device's limit.
+#[derive(Debug)]
+pub struct DeviceBuffer<T> {
+    bytes: CudaSlice<u8>,
+    len: usize,
+    accounting: Arc<Accounting>,
+    values: PhantomData<T>,
+}
+
+impl<T> DeviceBuffer<T> {
+    /// Number of values.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no values.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl<T> Drop for DeviceBuffer<T> {
+    fn drop(&mut self) {
+        self.accounting.give_back(self.bytes.num_bytes() as u64);
+    }
+}
+
+/// Arguments of one launch, in the order of the kernel's parameters.
+#[derive(Default)]
+pub(crate) struct Arguments(Vec<Argument>);
+
+// A parameter of at most 32 bytes; the driver reads as many as the kernel's parameter has.
+#[derive(Clone, Copy)]
+#[repr(C, align(32))]
+struct Argument([u64; 4]);
+
+impl Arguments {
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    pub(crate) fn buffer<T>(self, buffer: &DeviceBuffer<T>) -> Self {
+        self.buffer_from(buffer, 0)
+    }
+
+    /// The address of the buffer's value number `first`.
+    pub(crate) fn buffer_from<T>(self, buffer: &DeviceBuffer<T>, first: usize) -> Self {
+        let (pointer, _in_stream_order) = buffer.bytes.device_ptr(buffer.bytes.stream());
+        self.wide(pointer + (first * size_of::<T>()) as u64)
+    }
+
+    pub(crate) fn null(self) -> Self {
+        self.wide(0)
+    }
+
+    pub(crate) fn word(self, value: u32) -> Self {
+        self.wide(u64::from(value))
+    }
+
+    pub(crate) fn wide(mut self, value: u64) -> Self {
+        self.0.push(Argument([value, 0, 0, 0]));
+        self
+    }
+
+    pub(crate) fn scalar(mut self, value: RawScalar) -> Self {
+        self.0.push(Argument(value.0));
+        self
+    }
+
+    /// A structure of 32-bit words.
+    pub(crate) fn words<const N: usize>(mut self, words: [u32; N]) -> Self {
+        const { assert!(N <= 8) };
+        let mut packed = [0; 4];
+        for (i, word) in words.into_iter().enumerate() {
+            packed[i / 2] |= u64::from(word) << (32 * (i % 2));
+        }
+        self.0.push(Argument(packed));
+        self
+    }
+}
+
+/// Blocks, threads of a block, and bytes of dynamic shared memory.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Grid {
+    pub(crate) blocks: (u32, u32),
+    pub(crate) threads: u32,
+    pub(crate) shared_bytes: u32,
+}
+
+impl Grid {
+    pub(crate) fn new(blocks: u32, threads: u32) -> Self {
+        Self {
+            blocks: (blocks, 1),
+            threads,
+            shared_bytes: 0,
+        }
+    }
+
+    /// Enough blocks for one thread an item.
+    pub(crate) fn for_items(items: u64, threads: u32) -> Self {
+        Self::new(items.div_ceil(u64::from(threads)).max(1) as u32, threads)
+    }
+
+    pub(crate) fn rows(self, rows: u32) -> Self {
+        Self {
+            blocks: (self.blocks.0, rows),
+            ..self
+        }
+    }
+
+    pub(crate) fn shared(self, bytes: usize) -> Self {
+        Self {
+            shared_bytes: bytes as u32,
+            ..self
+        }
+    }
+}
+
+struct Loaded {
+    modules: Vec<sys::CUmodule>,
+    functions: HashMap<&'static str, sys::CUfunction>,
+}
+
+// SAFETY: handles of modules and functions may be used from any thread that has the context bound.
+unsafe impl Send for Loaded {}
+
+/// The context, stream and loaded kernels of one card.
+pub(crate) struct Session {
+    context: Arc<CudaContext>,
+    stream: Arc<CudaStream>,
+    loaded: Mutex<Loaded>,
+    accounting: Arc<Accounting>,
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        let loaded = self
+            .loaded
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        if self.context.bind_to_thread().is_ok() && self.stream.synchronize().is_ok() {
+            for module in loaded.modules.drain(..) {
+                // SAFETY: the module was loaded in this context, is unloaded once, and no kernel of it runs any more.
+                // An error cannot be reported from here and leaves the module to the context's end.
+                let _ = unsafe { result::module::unload(module) };
+            }
+        }
+    }
+}
+
+impl Session {
+    pub(crate) fn open(
+        context: Arc<CudaContext>,
+        images: &[Image],
+        limit: u64,
+    ) -> Result<Self, CudaError> {
+        // SAFETY: all work goes through one stream, so there is nothing to track between streams.
+        unsafe { context.disable_event_tracking() };
+        let stream = context
+            .new_stream()
+            .map_err(|e| driver_error("cuStreamCreate", e))?;
+        let mut modules = Vec::new();
+        for image in images {
+            // SAFETY: the image is a fat binary that nvcc wrote, embedded with its length in its header.
+            let module = unsafe { result::module::load_data(image.0.as_ptr().cast::<c_void>()) };
+            modules.push(module.map_err(|e| driver_error("cuModuleLoadData", e))?);
+        }
+        let loaded = Mutex::new(Loaded {
+            modules,
+            functions: HashMap::new(),
+        });
+        Ok(Self {
+            context,
+            stream,
+            loaded,
+            accounting: Arc::new(Accounting::new(limit)),
+        })
+    }
+
+    pub(crate) fn context(&self) -> &Arc<CudaContext> {
+        &self.context
+    }
+
+    pub(crate) fn accounting(&self) -> &Accounting {
+        &self.accounting
+    }
+
+    pub(crate) fn allocate<T: Plain>(&self, len: usize) -> Result<DeviceBuffer<T>, CudaError> {
+        let bytes = len.max(1) * size_of::<T>();
+        self.accounting.take(bytes as u64)?;
+        // SAFETY: the contents are undefined until written; `Plain` values have no invalid bits.
+        let allocated = unsafe { self.stream.alloc::<u8>(bytes) };
+        match allocated {
+            Ok(bytes) => Ok(DeviceBuffer {
+                bytes,
+                len,
+                accounting: self.accounting.clone(),
+                values: PhantomData,
+            }),
+            Err(error) => {
+                self.accounting.give_back(bytes as u64);
+                if error.0 == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
+                    let (used, limit) = (self.accounting.used(), self.accounting.limit);
+                    return Err(CudaError::OutOfMemory {
+                        wanted: bytes as u64,
+                        used,
+                        limit,
+                    });
+                }
+                Err(driver_error("cuMemAllocAsync", error))
+            }
+        }
+    }
+
+    pub(crate) fn clear<T: Plain>(&self, buffer: &mut DeviceBuffer<T>) -> Result<(), CudaError> {
+        self.stream
+            .memset_zeros(&mut buffer.bytes)
+            .map_err(|e| driver_error("cuMemsetD8Async", e))
+    }
+
+    pub(crate) fn upload<T: Plain>(
+        &self,
+        buffer: &mut DeviceBuffer<T>,
+        first: usize,
+        values: &[T],
+    ) -> Result<(), CudaError> {
+        self.upload_bytes(buffer, first, as_bytes(values))
+    }
+
+    pub(crate) fn upload_scalars(
+        &self,
+        buffer: &mut DeviceBuffer<RawScalar>,
+        scalars: RawScalars<'_>,
+    ) -> Result<(), CudaError> {
+        self.upload_bytes(buffer, 0, scalars.bytes())
+    }
+
+    fn upload_bytes<T: Plain>(
+        &self,
+        buffer: &mut DeviceBuffer<T>,
+        first: usize,
+        bytes: &[u8],
+    ) -> Result<(), CudaError> {
+        let start = first * size_of::<T>();
+        check_range("upload", start + bytes.len(), buffer)?;
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let mut target = buffer.bytes.slice_mut(start..start + bytes.len());
+        self.context
+            .bind_to_thread()
+            .map_err(|e| driver_error("cuCtxSetCurrent", e))?;
+        let (pointer, _in_stream_order) = target.device_ptr_mut(&self.stream);
+        // SAFETY: the range was checked above. The host's bytes stay borrowed until the wait below.
+        unsafe { result::memcpy_htod_async(pointer, bytes, self.stream.cu_stream()) }
+            .map_err(|e| driver_error("cuMemcpyHtoDAsync", e))?;
+        self.wait()
+    }
+
+    pub(crate) fn download<T: Plain>(&self, buffer: &DeviceBuffer<T>) -> Result<Vec<T>, CudaError> {
+        self.download_first(buffer, buffer.len)
+    }
+
+    /// The buffer's first `len` values.
+    pub(crate) fn download_first<T: Plain>(
+        &self,
+        buffer: &DeviceBuffer<T>,
+        len: usize,
+    ) -> Result<Vec<T>, CudaError> {
+        check_range("download", len * size_of::<T>(), buffer)?;
+        let mut values = vec![T::default(); len];
+        if len == 0 {
+            return Ok(values);
+        }
+        self.context
+            .bind_to_thread()
+            .map_err(|e| driver_error("cuCtxSetCurrent", e))?;
+        let (pointer, _in_stream_order) = buffer.bytes.device_ptr(&self.stream);
+        // SAFETY: the buffer has at least `len` values, the vector exactly; it lives until the wait below.
+        unsafe {
+            result::memcpy_dtoh_async(as_bytes_mut(&mut values), pointer, self.stream.cu_stream())
+        }
+        .map_err(|e| driver_error("cuMemcpyDtoHAsync", e))?;
+        self.wait()?;
+        Ok(values)
+    }
+
+    pub(crate) fn copy<T: Plain>(
+        &self,
+        from: &DeviceBuffer<T>,
+        to: &mut DeviceBuffer<T>,
+    ) -> Result<(), CudaError> {
+        check_range("copy", from.bytes.num_bytes(), to)?;
+        self.stream
+            .memcpy_dtod(&from.bytes, &mut to.bytes)
+            .map_err(|e| driver_error("cuMemcpyDtoDAsync", e))
+    }
+
+    /// Waits for everything queued; reports errors of kernels that ran.
+    pub(crate) fn wait(&self) -> Result<(), CudaError> {
+        self.context
+            .bind_to_thread()
+            .map_err(|e| driver_error("cuCtxSetCurrent", e))?;
+        self.stream
+            .synchronize()
+            .map_err(|e| driver_error("cuStreamSynchronize", e))
+    }
+
+    /// A mark in the stream that can be timed.
+    pub(crate) fn mark(&self) -> Result<CudaEvent, CudaError> {
+        self.stream
+            .record_event(Some(sys::CUevent_flags::CU_EVENT_DEFAULT))
+            .map_err(|e| driver_error("cuEventRecord", e))
+    }
+
+    fn function(&self, kernel: Kernel) -> Result<sys::CUfunction, CudaError> {
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(function) = loaded.functions.get(kernel.name) {
+            return Ok(*function);
+        }
+        let failed = |error: DriverError| CudaError::Kernel {
+            kernel: kernel.name,
+            code: error.0 as u32,
+            name: error_name(error),
+        };
+        let name = CString::new(kernel.name).expect("kernel names have no zero byte");
+        // SAFETY: the module stays loaded as long as the session.
+        let function = unsafe { result::module::get_function(loaded.modules[kernel.image], name) }
+            .map_err(failed)?;
+        if kernel.shared_bytes > 0 {
+            let attribute =
+                sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+            // SAFETY: the function was just found.
+            unsafe {
+                result::function::set_function_attribute(function, attribute, kernel.shared_bytes)
+            }
+            .map_err(failed)?;
+        }
+        loaded.functions.insert(kernel.name, function);
+        Ok(function)
+    }
+
+    /// Queues a kernel. The callers in this crate pass the parameters that the kernel's definition lists.
+    pub(crate) fn launch(
+        &self,
+        kernel: Kernel,
+        grid: Grid,
+        arguments: &Arguments,
+    ) -> Result<(), CudaError> {
+        self.context
+            .bind_to_thread()
+            .map_err(|e| driver_error("cuCtxSetCurrent", e))?;
+        let function = self.function(kernel)?;
+        let mut pointers: Vec<*mut c_void> = arguments
+            .0
+            .iter()
+            .map(|argument| (&raw const argument.0).cast_mut().cast())
+            .collect();
+        // SAFETY: the function belongs to a loaded module; the driver copies the arguments before it returns; buffers
+        // among them are freed in the order of this stream.
+        let launched = unsafe {
+            result::launch_kernel(
+                function,
+                (grid.blocks.0, grid.blocks.1, 1),
+                (grid.threads, 1, 1),
+                grid.shared_bytes,
+                self.stream.cu_stream(),
+                &mut pointers,
+            )
+        };
+        launched.map_err(|error| CudaError::Kernel {
+            kernel: kernel.name,
+            code: error.0 as u32,
+            name: error_name(error),
+        })
+    }
+}
+
+fn check_range<T>(
+    what: &'static str,
+    bytes: usize,
+    buffer: &DeviceBuffer<T>,
+) -> Result<(), CudaError> {
+    if bytes > buffer.len * size_of::<T>() {
+        return Err(CudaError::Length {
+            what,
+            got: bytes / size_of::<T>(),
+            expected: buffer.len,
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,90 @@
+//! What can go wrong between the host and a card.
+
+use thiserror::Error;
+
+/// A failed operation of the CUDA device.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum CudaError {
+    /// The machine has no NVIDIA driver, so no card can be used.
+    #[error("no NVIDIA driver on this machine: libcuda was not found")]
+    NoDriver,
+    /// There is no card with this number.
+    #[error("no CUDA device {ordinal}: the driver reports {count}")]
+    NoDevice {
+        /// The number that was asked for.
+        ordinal: usize,
+        /// Cards that the driver reports.
+        count: usize,
+    },
+    /// None of the embedded kernels runs on this card.
+    #[error("the kernels were built for sm_{built}, device {ordinal} is sm_{major}{minor}: {name}")]
+    Architecture {
+        /// The card's number.
+        ordinal: usize,
+        /// Architectures of the embedded kernels.
+        built: &'static str,
+        /// Major compute capability of the card.
+        major: i32,
+        /// Minor compute capability of the card.
+        minor: i32,
+        /// The driver's name for the error.
+        name: String,
+    },
+    /// A call of the driver failed.
+    #[error("{call} failed: {name} ({code})")]
+    Driver {
+        /// The driver's function.
+        call: &'static str,
+        /// The driver's error number.
+        code: u32,
+        /// The driver's name for it.
+        name: String,
+    },
+    /// A kernel could not be found or launched. A kernel that fails while it runs is reported by the wait after it.
+    #[error("kernel {kernel}: {name} ({code})")]
+    Kernel {
+        /// Name of the kernel.
+        kernel: &'static str,
+        /// The driver's error number.
+        code: u32,
+        /// The driver's name for it.
+        name: String,
+    },
+    /// The card has too little free memory.
+    #[error("{wanted} bytes of device memory wanted, {used} of at most {limit} in use")]
+    OutOfMemory {
+        /// Bytes of the allocation that failed.
+        wanted: u64,
+        /// Bytes in use by this process's buffers.
+        used: u64,
+        /// The device's limit for them.
+        limit: u64,
+    },
+    /// A vector has the wrong length.
+    #[error("{what} has {got} elements, expected {expected}")]
+    Length {
+        /// The vector.
+        what: &'static str,
+        /// Its length.
+        got: usize,
+        /// The length that the operation needs.
+        expected: usize,
+    },
+    /// The transform is larger than the field's roots of unity or the tables allow.
+    #[error("transforms of 2^{log_size} elements are not supported, at most 2^{max}")]
+    TransformSize {
+        /// Logarithm of the size that was asked for.
+        log_size: u32,
+        /// Logarithm of the largest size.
+        max: u32,
+    },
+    /// The multiplication has more terms than its references can number.
+    #[error("{terms} terms are too many for one multiplication, at most {max}")]
+    TooManyTerms {
+        /// Terms that were asked for.
+        terms: usize,
+        /// Terms that fit.
+        max: usize,
+    },
+}

@@ -1,0 +1,39 @@
+#![doc = include_str!("../README.md")]
+
+mod elements;
+mod error;
+mod host_field;
+mod msm_plan;
+mod ntt_plan;
+
+#[cfg(feature = "cuda")]
+mod bitmap_sum;
+#[cfg(feature = "cuda")]
+mod device;
+#[cfg(feature = "cuda")]
+mod driver;
+#[cfg(feature = "cuda")]
+mod kernels;
+#[cfg(feature = "cuda")]
+mod multiexp;
+#[cfg(feature = "cuda")]
+mod rates;
+#[cfg(feature = "cuda")]
+mod transform;
+
+pub use elements::{Base, G1Base, G2Base, Partial, RawScalar, Xyzz, combine_windows};
+pub use error::CudaError;
+pub use host_field::{Coordinate, Fp, Fp2};
+pub use msm_plan::{MAX_TERMS, MsmPlan, ReduceStep};
+pub use ntt_plan::{MAX_LOG_SIZE, NttPlan, Pass};
+
+#[cfg(feature = "cuda")]
+pub use {
+    bitmap_sum::BitmapSum,
+    device::{Device, DeviceInfo, devices},
+    driver::DeviceBuffer,
+    kernels::DeviceGroup,
+    multiexp::{MultiExp, MultiExpTimes, ScalarForm},
+    rates::{Rate, fill_random, measure, repeat_bases},
+    transform::{Finish, Quotient, Transform, TransformKind, reverse_order},
+};

@@ -1,0 +1,379 @@
+//! Multi-scalar multiplication by buckets: digits, references grouped by bucket, sums of buckets by batched
+//! affine additions, weighted sums of buckets; the host adds what is left of each window.
+
+use group::Group;
+
+use crate::{
+    CudaError, Device, MAX_TERMS, MsmPlan, RawScalar, combine_windows,
+    driver::{Arguments, DeviceBuffer, Grid},
+    elements::{Base, Partial, Xyzz},
+    kernels::{self, DeviceGroup, Kernel},
+};
+
+const DIGIT_THREADS: u32 = 256;
+const SORT_THREADS: u32 = 1024;
+/// Items of a block in a partition: 16 for each of 1024 threads.
+const TILE: u64 = 16 * 1024;
+const SUM_THREADS: u32 = 128;
+pub(crate) const JOIN_THREADS: u32 = 64;
+const REDUCE_THREADS: u32 = 128;
+const SPLIT_THREADS: u32 = 128;
+/// Words of a segment, and of a split bucket's description, on the device.
+pub(crate) const SEGMENT_WORDS: usize = 3;
+pub(crate) const SPLIT_WORDS: usize = 5;
+/// Words of the counters: segments, partials, splits, next, and one per length.
+const COUNTER_WORDS: usize = 4 + 1024;
+const COUNTER_SEGMENTS: usize = 0;
+const COUNTER_SPLITS: usize = 2;
+const COUNTER_NEXT: usize = 3;
+/// Scratch of the partitions, for as many windows at once as fit.
+const SCRATCH_BYTES: usize = 1 << 30;
+/// Segments below which lanes own four of them rather than sixteen, so that all warps have work.
+const NARROW_SEGMENTS: usize = 1 << 19;
+
+/// The form of scalars on the device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScalarForm {
+    /// Montgomery form, as blst keeps them.
+    Montgomery,
+    /// The number itself, below the modulus.
+    Canonical,
+}
+
+/// Room for multiplications of one size. Reusing it saves allocations.
+#[derive(Debug)]
+pub struct MultiExp<C> {
+    plan: MsmPlan,
+    rows: DeviceBuffer<u32>,
+    items: DeviceBuffer<u64>,
+    starts: DeviceBuffer<u32>,
+    cursors: DeviceBuffer<u32>,
+    offsets: DeviceBuffer<u32>,
+    counters: DeviceBuffer<u32>,
+    splits: DeviceBuffer<u32>,
+    segments: DeviceBuffer<u32>,
+    sums: DeviceBuffer<Base<C>>,
+    partials: [DeviceBuffer<Partial<C>>; 2],
+    group: usize,
+}
+
+/// Milliseconds of the stages of one multiplication.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct MultiExpTimes {
+    /// Digits and their grouping by bucket.
+    pub sort_ms: f64,
+    /// Sums of buckets.
+    pub accumulate_ms: f64,
+    /// Weighted sums of buckets.
+    pub reduce_ms: f64,
+}
+
+impl<C: DeviceGroup> MultiExp<C> {
+    /// Allocates for multiplications by `plan`.
+    ///
+    /// # Errors
+    ///
+    /// [`CudaError::TooManyTerms`], [`CudaError::OutOfMemory`].
+    pub fn new(device: &Device, plan: MsmPlan) -> Result<Self, CudaError> {
+        let max = MAX_TERMS.min(u32::MAX as usize / plan.windows());
+        if plan.terms > max {
+            return Err(CudaError::TooManyTerms {
+                terms: plan.terms,
+                max,
+            });
+        }
+        let session = device.session();
+        let windows = plan.windows();
+        let group = (SCRATCH_BYTES / (size_of::<u64>() * plan.terms.max(1))).clamp(1, windows);
+        let bins = 1_usize << plan.coarse_bits();
+        let entries: Vec<usize> = plan
+            .reduction()
+            .iter()
+            .map(|step| plan.buckets() >> (step.log_unit + step.log_chunk))
+            .collect();
+        Ok(Self {
+            plan,
+            rows: session.allocate(plan.refs())?,
+            items: session.allocate(group * plan.terms)?,
+            starts: session.allocate(windows * (bins + 1))?,
+            cursors: session.allocate(windows * bins)?,
+            offsets: session.allocate(windows * ((1 << plan.log_buckets()) + 1))?,
+            counters: session.allocate(COUNTER_WORDS)?,
+            splits: session.allocate(SPLIT_WORDS * plan.max_splits())?,
+            segments: session.allocate(SEGMENT_WORDS * (plan.buckets() + plan.max_partials()))?,
+            sums: session.allocate(plan.buckets() + plan.max_partials())?,
+            partials: [
+                session.allocate(entries[0])?,
+                session.allocate(entries.get(1).copied().unwrap_or(0))?,
+            ],
+            group,
+        })
+    }
+
+    /// The plan that the room was made for.
+    pub fn plan(&self) -> MsmPlan {
+        self.plan
+    }
+
+    /// The sum of scalars\[i\] * bases\[i\]. Waits for the device.
+    ///
+    /// # Errors
+    ///
+    /// [`CudaError::Length`] when there are fewer bases or scalars than the plan's terms, [`CudaError::Kernel`],
+    /// [`CudaError::Driver`].
+    pub fn run(
+        &mut self,
+        device: &Device,
+        bases: &DeviceBuffer<Base<C>>,
+        scalars: &DeviceBuffer<RawScalar>,
+        form: ScalarForm,
+    ) -> Result<C::Point, CudaError> {
+        self.check(bases.len(), scalars.len())?;
+        if self.plan.terms == 0 {
+            return Ok(C::Point::identity());
+        }
+        self.sort(device, scalars, form)?;
+        self.accumulate(device, bases)?;
+        let last = self.reduce(device)?;
+        self.collect(device, last)
+    }
+
+    /// As [`MultiExp::run`], with the device time of each stage.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`MultiExp::run`].
+    pub fn run_timed(
+        &mut self,
+        device: &Device,
+        bases: &DeviceBuffer<Base<C>>,
+        scalars: &DeviceBuffer<RawScalar>,
+        form: ScalarForm,
+    ) -> Result<(C::Point, MultiExpTimes), CudaError> {
+        self.check(bases.len(), scalars.len())?;
+        let sort_ms = device.time(|| self.sort(device, scalars, form))?;
+        let accumulate_ms = device.time(|| self.accumulate(device, bases))?;
+        let mut last = 0;
+        let reduce_ms = device.time(|| {
+            last = self.reduce(device)?;
+            Ok(())
+        })?;
+        Ok((
+            self.collect(device, last)?,
+            MultiExpTimes {
+                sort_ms,
+                accumulate_ms,
+                reduce_ms,
+            },
+        ))
+    }
+
+    fn check(&self, bases: usize, scalars: usize) -> Result<(), CudaError> {
+        for (what, got) in [("bases", bases), ("scalars", scalars)] {
+            if got < self.plan.terms {
+                return Err(CudaError::Length {
+                    what,
+                    got,
+                    expected: self.plan.terms,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn layout(&self) -> [u32; 6] {
+        let plan = self.plan;
+        [
+            plan.terms as u32,
+            0,
+            plan.terms as u32,
+            plan.coarse_bits(),
+            plan.fine_bits(),
+            0,
+        ]
+    }
+
+    fn sort(
+        &mut self,
+        device: &Device,
+        scalars: &DeviceBuffer<RawScalar>,
+        form: ScalarForm,
+    ) -> Result<(), CudaError> {
+        let plan = self.plan;
+        let session = device.session();
+        let (windows, terms) = (plan.windows() as u32, plan.terms as u64);
+        let montgomery = u32::from(form == ScalarForm::Montgomery);
+        let bins = 1_u32 << plan.coarse_bits();
+        let tiles = Grid::new(terms.div_ceil(TILE) as u32, SORT_THREADS).shared(4 * bins as usize);
+        let digits = Arguments::new()
+            .buffer(&self.rows)
+            .buffer(scalars)
+            .words(self.layout())
+            .words([
+                windows,
+                plan.window_bits(plan.windows() - 1),
+                plan.wide_windows() as u32,
+            ])
+            .word(montgomery);
+        session.launch(
+            kernels::DIGITS,
+            Grid::for_items(terms, DIGIT_THREADS),
+            &digits,
+        )?;
+        session.clear(&mut self.cursors)?;
+        let count = Arguments::new()
+            .buffer(&self.cursors)
+            .buffer(&self.rows)
+            .words(self.layout());
+        session.launch(kernels::COARSE_COUNT, tiles.rows(windows), &count)?;
+        let scan = Arguments::new()
+            .buffer(&self.starts)
+            .buffer(&self.cursors)
+            .words(self.layout());
+        session.launch(
+            kernels::COARSE_SCAN,
+            Grid::new(windows, SORT_THREADS),
+            &scan,
+        )?;
+        for first in (0..windows).step_by(self.group) {
+            let rows = (windows - first).min(self.group as u32);
+            let scatter = Arguments::new()
+                .buffer(&self.items)
+                .buffer(&self.cursors)
+                .buffer(&self.rows)
+                .words(self.layout())
+                .word(first);
+            session.launch(kernels::COARSE_SCATTER, tiles.rows(rows), &scatter)?;
+            let fine = Arguments::new()
+                .buffer(&self.rows)
+                .buffer(&self.offsets)
+                .buffer(&self.items)
+                .buffer(&self.starts)
+                .words(self.layout())
+                .word(first);
+            let grid = Grid::new(bins, SORT_THREADS)
+                .rows(rows)
+                .shared(4 << plan.fine_bits());
+            session.launch(kernels::FINE_SORT, grid, &fine)?;
+        }
+        Ok(())
+    }
+
+    fn accumulate(
+        &mut self,
+        device: &Device,
+        bases: &DeviceBuffer<Base<C>>,
+    ) -> Result<(), CudaError> {
+        let plan = self.plan;
+        let session = device.session();
+        let per_window = 1_u32 << plan.log_buckets();
+        let runs = [plan.windows() as u32, per_window, plan.max_segment()];
+        let by_bucket = Grid::for_items(plan.buckets() as u64, SORT_THREADS);
+        session.clear(&mut self.counters)?;
+        session.clear(&mut self.sums)?;
+        let with_runs = |arguments: Arguments| runs.into_iter().fold(arguments, Arguments::word);
+        let planned = Arguments::new()
+            .buffer(&self.counters)
+            .buffer(&self.splits)
+            .buffer(&self.offsets);
+        session.launch(kernels::PLAN_SEGMENTS, by_bucket, &with_runs(planned))?;
+        let counters = Arguments::new().buffer(&self.counters);
+        session.launch(kernels::SCAN_LENGTHS, Grid::new(1, SORT_THREADS), &counters)?;
+        let write = Arguments::new()
+            .buffer(&self.segments)
+            .buffer(&self.counters)
+            .buffer(&self.offsets);
+        session.launch(kernels::WRITE_SEGMENTS, by_bucket, &with_runs(write))?;
+        let split = Arguments::new()
+            .buffer(&self.segments)
+            .buffer(&self.counters)
+            .buffer(&self.splits)
+            .word(plan.buckets() as u32);
+        let multiprocessors = device.info().multiprocessors;
+        let all = Grid::new(8 * multiprocessors, SPLIT_THREADS);
+        session.launch(kernels::WRITE_SPLIT_SEGMENTS, all, &split)?;
+        let sum = Arguments::new()
+            .buffer(&self.sums)
+            .buffer(&self.segments)
+            .buffer_from(&self.counters, COUNTER_SEGMENTS)
+            .buffer_from(&self.counters, COUNTER_NEXT)
+            .buffer(bases)
+            .buffer(&self.rows);
+        session.launch(sum_kernel::<C>(plan.buckets()), sum_grid::<C>(device), &sum)?;
+        let join = Arguments::new()
+            .buffer(&self.sums)
+            .buffer(&self.splits)
+            .buffer_from(&self.counters, COUNTER_SPLITS)
+            .word(plan.buckets() as u32);
+        session.launch(
+            C::KERNELS.join_splits,
+            join_grid::<C>(8 * multiprocessors),
+            &join,
+        )
+    }
+
+    /// Returns which of the two buffers holds the entries that are left.
+    fn reduce(&mut self, device: &Device) -> Result<usize, CudaError> {
+        let session = device.session();
+        let mut target = 0;
+        for (number, step) in self.plan.reduction().into_iter().enumerate() {
+            let chunks = self.plan.buckets() >> (step.log_unit + step.log_chunk);
+            let grid = Grid::for_items(chunks as u64, REDUCE_THREADS);
+            target = number % 2;
+            let arguments = Arguments::new().buffer(&self.partials[target]);
+            if number == 0 {
+                let arguments = arguments
+                    .buffer(&self.sums)
+                    .word(chunks as u32)
+                    .word(step.log_chunk);
+                session.launch(C::KERNELS.reduce_buckets, grid, &arguments)?;
+            } else {
+                let arguments = arguments
+                    .buffer(&self.partials[1 - target])
+                    .word(chunks as u32)
+                    .word(step.log_chunk)
+                    .word(step.log_unit);
+                session.launch(C::KERNELS.reduce_partials, grid, &arguments)?;
+            }
+        }
+        Ok(target)
+    }
+
+    fn collect(&self, device: &Device, last: usize) -> Result<C::Point, CudaError> {
+        let taken: u32 = self
+            .plan
+            .reduction()
+            .iter()
+            .map(|step| step.log_chunk)
+            .sum();
+        let left = self.plan.buckets() >> taken;
+        let entries = device
+            .session()
+            .download_first(&self.partials[last], left)?;
+        let bits: Vec<u32> = (0..self.plan.windows())
+            .map(|w| self.plan.window_bits(w))
+            .collect();
+        Ok(combine_windows(&entries, &bits, taken))
+    }
+}
+
+/// The summation kernel for so many segments.
+fn sum_kernel<C: DeviceGroup>(segments: usize) -> Kernel {
+    if segments < NARROW_SEGMENTS {
+        C::KERNELS.sum_narrow
+    } else {
+        C::KERNELS.sum_wide
+    }
+}
+
+/// As many blocks as the device runs at once.
+pub(crate) fn sum_grid<C: DeviceGroup>(device: &Device) -> Grid {
+    Grid::new(
+        C::KERNELS.sum_blocks_per_sm * device.info().multiprocessors,
+        SUM_THREADS,
+    )
+}
+
+pub(crate) fn join_grid<C: DeviceGroup>(blocks: u32) -> Grid {
+    Grid::new(blocks, JOIN_THREADS).shared(JOIN_THREADS as usize * size_of::<Xyzz<C>>())
+}
