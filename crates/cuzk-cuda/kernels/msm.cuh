@@ -9,37 +9,22 @@
 
 namespace cuzk {
 
-// A lane's products in shared memory: in planes of 16 bytes, so that neighbours use different banks.
-template <class F, uint32_t kWidth, uint32_t kThreads>
-struct SharedProducts {
-    static constexpr uint32_t kPlanes = sizeof(F) / sizeof(uint4);
-    static constexpr uint32_t kUnits = kWidth * kPlanes * kThreads;
+// A lane's products in local memory. Shared memory would halve the traffic, but has room for half as many segments a
+// lane, and the inversions then cost more than the traffic saves.
+template <class F, uint32_t kWidth>
+struct LocalProducts {
+    F products[kWidth];
 
-    uint4 *own; // of this thread, in an array of kUnits
-
-    __device__ F get(uint32_t k) const {
-        F value;
-#pragma unroll
-        for (uint32_t plane = 0; plane < kPlanes; plane++)
-            reinterpret_cast<uint4 *>(&value)[plane] = own[(k * kPlanes + plane) * kThreads];
-        return value;
-    }
-    __device__ void put(uint32_t k, const F &value) const {
-#pragma unroll
-        for (uint32_t plane = 0; plane < kPlanes; plane++)
-            own[(k * kPlanes + plane) * kThreads] = reinterpret_cast<const uint4 *>(&value)[plane];
-    }
+    __device__ F get(uint32_t k) const { return products[k]; }
+    __device__ void put(uint32_t k, const F &product) { products[k] = product; }
 };
 
 // Warps take 32 * kWidth neighbouring segments in turn, which have nearly equal lengths: lane l owns every 32nd.
-template <class F, uint32_t kWidth, uint32_t kThreads>
+template <class F, uint32_t kWidth>
 __device__ __forceinline__ void sum_segments(Affine<F> *sums, const Segment *segments, uint32_t count,
                                              uint32_t *next, const Members<F> &members) {
     const uint32_t lane = threadIdx.x % 32;
-    using Scratch = SharedProducts<F, kWidth, kThreads>;
-    __shared__ uint4 products[Scratch::kUnits];
-    LaneSums<F, kWidth, Scratch> lanes;
-    lanes.scratch.own = products + threadIdx.x;
+    LaneSums<F, kWidth, LocalProducts<F, kWidth>> lanes;
     while (true) {
         uint32_t first = 0;
         if (lane == 0)

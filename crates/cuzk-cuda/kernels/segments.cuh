@@ -2,7 +2,7 @@
 //
 // Affine additions cost five multiplications and a square when the inversion is shared. A lane owns kWidth segments
 // and adds one point to each in a round; Montgomery's trick shares one inversion among the round's divisors. What a
-// lane keeps of its segments exceeds its registers, so the products live in `Scratch` (shared memory on the device).
+// lane keeps of its segments exceeds its registers, and `Scratch` says where the products live.
 #pragma once
 
 #include "curve.cuh"

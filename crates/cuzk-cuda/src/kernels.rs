@@ -102,7 +102,7 @@ impl DeviceGroup for Fp {
         reduce_buckets: kernel(2, "cuzk_g1_reduce_buckets"),
         reduce_partials: kernel(2, "cuzk_g1_reduce_partials"),
         sum_blocks_per_sm: 4,
-        wide: 8,
+        wide: 16,
     };
 }
 
@@ -114,7 +114,7 @@ impl DeviceGroup for Fp2 {
         reduce_buckets: kernel(5, "cuzk_g2_reduce_buckets"),
         reduce_partials: kernel(5, "cuzk_g2_reduce_partials"),
         sum_blocks_per_sm: 2,
-        wide: 4,
+        wide: 8,
     };
 }
 
