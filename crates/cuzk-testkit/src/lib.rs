@@ -1,3 +1,5 @@
 #![doc = include_str!("../README.md")]
 
 pub mod circuits;
+pub mod conformance;
+pub mod keys;

@@ -102,10 +102,14 @@ impl SmallCircuit {
                 "mimc",
                 Self::Mimc(Mimc::new(110, full_size(2), full_size(3))),
             ),
-            // 2 · 510 + 2 rows of the circuit and 2 input rows: exactly a domain of 2^10.
+            // A constraint per factor, one for the output, and two rows for inputs: 2^10 rows, and one more.
             (
-                "a domain without a spare row",
-                Self::Mimc(Mimc::new(510, full_size(4), Fr::ZERO)),
+                "a full domain",
+                Self::Chain(MultiplicationChain::new((1..=1021).map(full_size))),
+            ),
+            (
+                "a row beyond",
+                Self::Chain(MultiplicationChain::new((1..=1022).map(full_size))),
             ),
         ]
     }
