@@ -9,7 +9,7 @@ use super::{ExpectedShape, assigned, full_size};
 /// Proves knowledge of the two halves that a Feistel network with cubes maps to a public value.
 ///
 /// Follows "MiMC: Efficient Encryption and Cryptographic Hashing with Minimal Multiplicative Complexity", section 2.1
-/// (LongsightF322p3), with round constants of its own.
+/// (`LongsightF322p3`), with round constants of its own.
 #[derive(Clone, Debug)]
 pub struct Mimc {
     num_rounds: usize,

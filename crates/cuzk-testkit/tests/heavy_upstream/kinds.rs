@@ -19,10 +19,13 @@ const SEAL: SealProof = SealProof {
     sector_size: SectorSize::Kib2,
 };
 
+/// Whether upstream accepts these bytes as a proof of the statement.
+type Verifier = Box<dyn Fn(&[u8]) -> bool>;
+
 /// A decoded statement with upstream's verifier for it.
 pub(crate) struct Kind {
     pub(crate) statement: Statement,
-    pub(crate) upstream_accepts: Box<dyn Fn(&[u8]) -> bool>,
+    pub(crate) upstream_accepts: Verifier,
 }
 
 impl Kind {
