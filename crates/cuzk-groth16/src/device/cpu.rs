@@ -170,7 +170,10 @@ impl CpuDevice {
         circuit: &CircuitData,
     ) -> Result<<Fp as CurveField>::Projective, DeviceError> {
         let log_domain = circuit.shape.log_domain();
-        let h = self.start.install(|| quotient(evaluations, log_domain));
+        let arithmetic = self.settings.msm.arithmetic;
+        let h = self
+            .start
+            .install(|| quotient(evaluations, log_domain, arithmetic));
         queries.sum(Section::H, &[ScalarSegment::all(&h)])
     }
 }

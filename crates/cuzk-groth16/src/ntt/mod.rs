@@ -1,14 +1,16 @@
 //! Number-theoretic transforms over the scalar field, and the quotient polynomial that a proof needs.
 //!
-//! Two networks are enough, and neither permutes its data. [`to_reversed`] takes natural order to bit-reversed order,
-//! [`to_natural`] takes bit-reversed order to natural order; both are the same butterflies, transposed. An inverse
-//! transform is the first one with the inverse root, so that values in natural order become coefficients in
-//! bit-reversed order, where they are scaled onto a coset and go back through the second one.
+//! Two networks are enough, and neither permutes its data: see [`Network`]. `to_reversed` takes natural order to
+//! bit-reversed order, `to_natural` takes bit-reversed order to natural order; both are the same butterflies,
+//! transposed. An inverse transform is the first one with the inverse root, so that values in natural order become
+//! coefficients in bit-reversed order, where they are scaled onto a coset and go back through the second one.
 //!
 //! The coset is g·⟨ω⟩ with g the field's multiplicative generator, as in every bellman-style prover.
 
 mod naive;
 mod network;
+mod ops;
+mod pointwise;
 mod quotient;
 mod twiddles;
 
@@ -16,9 +18,9 @@ use blstrs::Scalar;
 use ff::{Field, PrimeField};
 
 pub(crate) use naive::quotient_naive;
-pub(crate) use network::{to_natural, to_reversed};
+pub(crate) use network::Network;
 pub(crate) use quotient::quotient;
-pub(crate) use twiddles::Twiddles;
+use twiddles::Twiddles;
 
 /// A generator of the domain of size 2^`log_domain`, at most 2^32.
 pub(crate) fn root_of_unity(log_domain: u32) -> Scalar {

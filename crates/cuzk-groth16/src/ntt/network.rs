@@ -9,61 +9,101 @@ use blstrs::Scalar;
 use rayon::prelude::*;
 
 use super::Twiddles;
+#[cfg(target_arch = "x86_64")]
+use super::ops::Vectorized;
+use super::ops::{ButterflyOps, Portable};
+use crate::curve::Arithmetic;
+#[cfg(target_arch = "x86_64")]
+use crate::field::ifma::{
+    Ifma,
+    butterflies::{LEAF, ScaledFactors},
+};
 
-/// Blocks of this size are done level by level within the first-level cache.
-const LEAF: usize = 1 << 9;
 /// Blocks below this size are not worth another thread.
 const PARALLEL: usize = 1 << 13;
 /// Elements of each quarter that one task takes.
 const TASK: usize = 1 << 11;
 
-/// (Σᵢ xᵢ·ω^(ij)) at position rev(j) for xᵢ at position i, in place; `twiddles` are those of ω.
-pub(crate) fn to_reversed(values: &mut [Scalar], twiddles: &Twiddles) {
-    split_block(values, 0, twiddles);
+/// Both networks for one size and one root ω.
+pub(crate) enum Network {
+    /// For any processor and size.
+    Portable(Twiddles),
+    /// Eight butterflies at a time.
+    #[cfg(target_arch = "x86_64")]
+    Vectorized(Ifma, ScaledFactors),
 }
 
-/// (Σᵢ xᵢ·ω^(ij)) at position j for xᵢ at position rev(i), in place; `twiddles` are those of ω.
-pub(crate) fn to_natural(values: &mut [Scalar], twiddles: &Twiddles) {
-    merge_block(values, 0, twiddles);
-}
+impl Network {
+    /// Entries of a table of factors, 64 MiB, when a factor is used for one butterfly.
+    const LOG_TABLE: u32 = 21;
+    /// The same, 1 MiB, when the product of two factors serves eight butterflies.
+    #[cfg(target_arch = "x86_64")]
+    const LOG_VECTOR_TABLE: u32 = 15;
 
-/// The factors of a block and of its two halves.
-struct Factors {
-    whole: Scalar,
-    lower: Scalar,
-    upper: Scalar,
-}
+    /// Networks for vectors of 2^`log_size` scalars and `omega` of that order.
+    pub(crate) fn new(omega: Scalar, log_size: u32, arithmetic: Arithmetic) -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(ifma) = arithmetic.vectorized()
+            && 1 << log_size >= LEAF
+        {
+            let twiddles = Twiddles::new(omega, log_size, Self::LOG_VECTOR_TABLE);
+            let (log_low, low, high) = twiddles.into_tables();
+            return Self::Vectorized(ifma, ScaledFactors::new(log_low, low, high));
+        }
+        Self::Portable(Twiddles::new(omega, log_size, Self::LOG_TABLE))
+    }
 
-impl Factors {
-    fn of(block: usize, twiddles: &Twiddles) -> Self {
-        Self {
-            whole: twiddles.get(block),
-            lower: twiddles.get(2 * block),
-            upper: twiddles.get(2 * block + 1),
+    /// (Σᵢ xᵢ·ω^(ij)) at position rev(j) for xᵢ at position i, in place.
+    pub(crate) fn to_reversed(&self, values: &mut [Scalar]) {
+        match self {
+            Self::Portable(twiddles) => split_block(values, 0, &Portable(twiddles)),
+            #[cfg(target_arch = "x86_64")]
+            Self::Vectorized(ifma, factors) => split_block(
+                values,
+                0,
+                &Vectorized {
+                    ifma: *ifma,
+                    factors,
+                },
+            ),
+        }
+    }
+
+    /// (Σᵢ xᵢ·ω^(ij)) at position j for xᵢ at position rev(i), in place.
+    pub(crate) fn to_natural(&self, values: &mut [Scalar]) {
+        match self {
+            Self::Portable(twiddles) => merge_block(values, 0, &Portable(twiddles)),
+            #[cfg(target_arch = "x86_64")]
+            Self::Vectorized(ifma, factors) => merge_block(
+                values,
+                0,
+                &Vectorized {
+                    ifma: *ifma,
+                    factors,
+                },
+            ),
         }
     }
 }
 
-fn split_block(values: &mut [Scalar], block: usize, twiddles: &Twiddles) {
-    if values.len() <= LEAF {
-        return split_leaf(values, block, twiddles);
+fn split_block<O: ButterflyOps>(values: &mut [Scalar], block: usize, ops: &O) {
+    if values.len() <= O::LEAF {
+        return ops.split_leaf(values, block);
     }
-    let factors = Factors::of(block, twiddles);
-    for_quarters(values, &|quarters| split_quarters(quarters, &factors));
+    for_quarters(values, &|quarters| ops.split_quarters(quarters, block));
     for_each_quarter(values, block, &|values, block| {
-        split_block(values, block, twiddles);
+        split_block(values, block, ops);
     });
 }
 
-fn merge_block(values: &mut [Scalar], block: usize, twiddles: &Twiddles) {
-    if values.len() <= LEAF {
-        return merge_leaf(values, block, twiddles);
+fn merge_block<O: ButterflyOps>(values: &mut [Scalar], block: usize, ops: &O) {
+    if values.len() <= O::LEAF {
+        return ops.merge_leaf(values, block);
     }
     for_each_quarter(values, block, &|values, block| {
-        merge_block(values, block, twiddles);
+        merge_block(values, block, ops);
     });
-    let factors = Factors::of(block, twiddles);
-    for_quarters(values, &|quarters| merge_quarters(quarters, &factors));
+    for_quarters(values, &|quarters| ops.merge_quarters(quarters, block));
 }
 
 /// Runs `work` on corresponding pieces of the four quarters.
@@ -104,68 +144,6 @@ fn for_each_quarter(
     }
 }
 
-fn split_quarters([first, second, third, fourth]: [&mut [Scalar]; 4], factors: &Factors) {
-    let quarters = first.iter_mut().zip(second).zip(third).zip(fourth);
-    for (((first, second), third), fourth) in quarters {
-        let (low, high) = split(*first, *third, factors.whole);
-        let (next_low, next_high) = split(*second, *fourth, factors.whole);
-        (*first, *second) = split(low, next_low, factors.lower);
-        (*third, *fourth) = split(high, next_high, factors.upper);
-    }
-}
-
-fn merge_quarters([first, second, third, fourth]: [&mut [Scalar]; 4], factors: &Factors) {
-    let quarters = first.iter_mut().zip(second).zip(third).zip(fourth);
-    for (((first, second), third), fourth) in quarters {
-        let (low, next_low) = merge(*first, *second, factors.lower);
-        let (high, next_high) = merge(*third, *fourth, factors.upper);
-        (*first, *third) = merge(low, high, factors.whole);
-        (*second, *fourth) = merge(next_low, next_high, factors.whole);
-    }
-}
-
-#[inline]
-fn split(low: Scalar, high: Scalar, factor: Scalar) -> (Scalar, Scalar) {
-    let high = high * factor;
-    (low + high, low - high)
-}
-
-#[inline]
-fn merge(low: Scalar, high: Scalar, factor: Scalar) -> (Scalar, Scalar) {
-    (low + high, (low - high) * factor)
-}
-
-fn split_leaf(values: &mut [Scalar], block: usize, twiddles: &Twiddles) {
-    let mut half = values.len() / 2;
-    let mut first_block = block;
-    while half > 0 {
-        for (index, values) in values.chunks_exact_mut(2 * half).enumerate() {
-            let factor = twiddles.get(first_block + index);
-            let (low, high) = values.split_at_mut(half);
-            for (low, high) in low.iter_mut().zip(high) {
-                (*low, *high) = split(*low, *high, factor);
-            }
-        }
-        half /= 2;
-        first_block *= 2;
-    }
-}
-
-fn merge_leaf(values: &mut [Scalar], block: usize, twiddles: &Twiddles) {
-    let mut half = 1;
-    while half < values.len() {
-        let first_block = block * (values.len() / (2 * half));
-        for (index, values) in values.chunks_exact_mut(2 * half).enumerate() {
-            let factor = twiddles.get(first_block + index);
-            let (low, high) = values.split_at_mut(half);
-            for (low, high) in low.iter_mut().zip(high) {
-                (*low, *high) = merge(*low, *high, factor);
-            }
-        }
-        half *= 2;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use ff::Field;
@@ -188,61 +166,79 @@ mod tests {
             .collect()
     }
 
+    const BOTH: [Arithmetic; 2] = [Arithmetic::Fastest, Arithmetic::Portable];
+
     #[test]
     fn both_networks_agree_with_the_sums_of_the_definition() {
         for log_size in 0..=11 {
             let omega = root_of_unity(log_size);
-            let twiddles = Twiddles::new(omega, log_size);
             let values = random(1 << log_size, u64::from(log_size));
             let expected = transform_naive(&values, omega);
+            for arithmetic in BOTH {
+                let network = Network::new(omega, log_size, arithmetic);
+                let mut split = values.clone();
+                network.to_reversed(&mut split);
+                assert_eq!(reversed(&split), expected, "to reversed, 2^{log_size}");
 
-            let mut split = values.clone();
-            to_reversed(&mut split, &twiddles);
-            assert_eq!(
-                reversed(&split),
-                expected,
-                "natural to reversed, 2^{log_size}"
-            );
+                let mut merged = reversed(&values);
+                network.to_natural(&mut merged);
+                assert_eq!(merged, expected, "to natural, 2^{log_size}");
+            }
+        }
+    }
 
-            let mut merged = reversed(&values);
-            to_natural(&mut merged, &twiddles);
-            assert_eq!(merged, expected, "reversed to natural, 2^{log_size}");
+    #[test]
+    fn extreme_values_agree_with_the_sums_of_the_definition() {
+        let omega = root_of_unity(9);
+        let network = Network::new(omega, 9, Arithmetic::Fastest);
+        for value in [Scalar::ZERO, Scalar::ONE, -Scalar::ONE] {
+            let expected = transform_naive(&vec![value; 512], omega);
+            let mut split = vec![value; 512];
+            network.to_reversed(&mut split);
+            assert_eq!(reversed(&split), expected);
+            let mut merged = vec![value; 512];
+            network.to_natural(&mut merged);
+            assert_eq!(merged, expected);
         }
     }
 
     #[test]
     fn forward_after_inverse_is_the_identity_in_blocks_larger_than_a_task() {
-        for log_size in [13, 14, 17] {
+        for log_size in [13, 14, 17, 18] {
             let omega = root_of_unity(log_size);
-            let inverse = Twiddles::new(omega.invert().expect("a root is not zero"), log_size);
+            let omega_inverse = omega.invert().expect("a root is not zero");
             let values = random(1 << log_size, 1);
-            let mut there_and_back = values.clone();
-            to_reversed(&mut there_and_back, &inverse);
-            to_natural(&mut there_and_back, &Twiddles::new(omega, log_size));
-            let factor = inverse_size(log_size);
-            assert!(
-                there_and_back
+            for arithmetic in BOTH {
+                let mut there_and_back = values.clone();
+                Network::new(omega_inverse, log_size, arithmetic).to_reversed(&mut there_and_back);
+                Network::new(omega, log_size, arithmetic).to_natural(&mut there_and_back);
+                let factor = inverse_size(log_size);
+                let same = there_and_back
                     .iter()
                     .zip(&values)
-                    .all(|(found, value)| found * factor == *value),
-                "2^{log_size}"
-            );
+                    .all(|(found, value)| found * factor == *value);
+                assert!(same, "2^{log_size} {arithmetic:?}");
+            }
         }
     }
 
     #[test]
-    fn every_number_of_threads_gives_the_same_values() {
-        let log_size = 15;
-        let twiddles = Twiddles::new(root_of_unity(log_size), log_size);
-        let transform = |threads| {
+    fn every_arithmetic_and_number_of_threads_gives_the_same_values() {
+        // Large enough for a second table of factors where vectors are used.
+        let log_size = 18;
+        let transform = |threads, arithmetic| {
             let pool = rayon::ThreadPoolBuilder::new()
                 .num_threads(threads)
                 .build()
                 .expect("threads can be started");
+            let network = Network::new(root_of_unity(log_size), log_size, arithmetic);
             let mut values = random(1 << log_size, 2);
-            pool.install(|| to_reversed(&mut values, &twiddles));
+            pool.install(|| network.to_reversed(&mut values));
             values
         };
-        assert_eq!(transform(1), transform(3));
+        let one = transform(1, Arithmetic::Portable);
+        assert!(one == transform(3, Arithmetic::Portable));
+        assert!(one == transform(1, Arithmetic::Fastest));
+        assert!(one == transform(3, Arithmetic::Fastest));
     }
 }

@@ -7,23 +7,26 @@
 use blstrs::Scalar;
 use cuzk_r1cs::Evaluations;
 use ff::{Field, PrimeField};
-use rayon::prelude::*;
 
-use super::{Twiddles, inverse_size, reverse, root_of_unity, to_natural, to_reversed};
-
-/// Elements per task of a pointwise step.
-const LOG_TASK: u32 = 10;
+use super::pointwise::{multiply_each, scale_by_reversed_powers, scaled_difference_to_natural};
+use super::{Network, inverse_size, root_of_unity};
+use crate::curve::Arithmetic;
 
 /// The coefficients of h, n − 1 of them in natural order, n being 2^`log_domain`.
 ///
 /// The row values must satisfy a·b = c; if they do not, the result is not a quotient and proofs made with it do not
-/// verify. Runs on the threads of the current pool; holds three vectors of n scalars and 64 MiB of factors.
-pub(crate) fn quotient(evaluations: Evaluations, log_domain: u32) -> Vec<Scalar> {
+/// verify. Runs on the threads of the current pool; holds at most three vectors of n scalars, beside tables of 1 MiB
+/// (of 128 MiB in portable arithmetic).
+pub(crate) fn quotient(
+    evaluations: Evaluations,
+    log_domain: u32,
+    arithmetic: Arithmetic,
+) -> Vec<Scalar> {
     let size = 1_usize << log_domain;
     let omega = root_of_unity(log_domain);
     let generator = Scalar::MULTIPLICATIVE_GENERATOR;
     let by_size = inverse_size(log_domain);
-    let inverse = Twiddles::new(invert(omega), log_domain);
+    let inverse = Network::new(invert(omega), log_domain, arithmetic);
     let Evaluations {
         mut a,
         mut b,
@@ -31,71 +34,24 @@ pub(crate) fn quotient(evaluations: Evaluations, log_domain: u32) -> Vec<Scalar>
     } = evaluations;
     for values in [&mut a, &mut b, &mut c] {
         values.resize(size, Scalar::ZERO);
-        to_reversed(values, &inverse);
+        inverse.to_reversed(values);
     }
-    let forward = Twiddles::new(omega, log_domain);
+    let forward = Network::new(omega, log_domain, arithmetic);
     for values in [&mut a, &mut b] {
-        for_reversed_powers(values, by_size, generator, |_, value, power| {
-            *value *= power;
-        });
-        to_natural(values, &forward);
+        scale_by_reversed_powers(arithmetic, values, by_size, generator);
+        forward.to_natural(values);
     }
     drop(forward);
-    a.par_iter_mut()
-        .zip(b.par_iter())
-        .with_min_len(1 << LOG_TASK)
-        .for_each(|(a, b)| *a *= b);
+    multiply_each(arithmetic, &mut a, &b);
     drop(b);
-    to_reversed(&mut a, &inverse);
+    inverse.to_reversed(&mut a);
     drop(inverse);
 
-    let by_vanishing = invert(generator.pow_vartime([size as u64]) - Scalar::ONE) * by_size;
-    for_reversed_powers(
-        &mut a,
-        by_vanishing,
-        invert(generator),
-        |position, value, power| *value = *value * power - c[position] * by_vanishing,
-    );
-    drop(c);
-    permute_reversed(&mut a);
-    a.truncate(size - 1);
-    a
-}
-
-/// Calls `work` with each position, its value, and factor·base^rev(position).
-fn for_reversed_powers(
-    values: &mut [Scalar],
-    factor: Scalar,
-    base: Scalar,
-    work: impl Fn(usize, &mut Scalar, Scalar) + Sync,
-) {
-    let bits = values.len().trailing_zeros();
-    let low_bits = bits.min(LOG_TASK);
-    let high_bits = bits - low_bits;
-    let step = base.pow_vartime([1_u64 << high_bits]);
-    let low: Vec<Scalar> = (0..1_usize << low_bits)
-        .map(|index| step.pow_vartime([reverse(index, low_bits) as u64]))
-        .collect();
-    values
-        .par_chunks_mut(1 << low_bits)
-        .enumerate()
-        .for_each(|(chunk, values)| {
-            let high = factor * base.pow_vartime([reverse(chunk, high_bits) as u64]);
-            for ((index, value), low) in values.iter_mut().enumerate().zip(&low) {
-                work((chunk << low_bits) + index, value, high * low);
-            }
-        });
-}
-
-/// Moves every entry to the position with the reversed index.
-fn permute_reversed(values: &mut [Scalar]) {
-    let bits = values.len().trailing_zeros();
-    for index in 0..values.len() {
-        let other = reverse(index, bits);
-        if index < other {
-            values.swap(index, other);
-        }
-    }
+    let vanishing = generator.pow_vartime([size as u64]) - Scalar::ONE;
+    let factor = invert(vanishing) * by_size;
+    let mut h = scaled_difference_to_natural(arithmetic, &a, &c, factor, invert(generator));
+    h.truncate(size - 1);
+    h
 }
 
 fn invert(value: Scalar) -> Scalar {
@@ -132,11 +88,11 @@ mod tests {
             (1025, 11),
         ] {
             let evaluations = satisfied(num_rows, num_rows as u64);
-            assert_eq!(
-                quotient(evaluations.clone(), log_domain),
-                quotient_naive(&evaluations, log_domain),
-                "{num_rows} rows"
-            );
+            let expected = quotient_naive(&evaluations, log_domain);
+            for arithmetic in [Arithmetic::Fastest, Arithmetic::Portable] {
+                let found = quotient(evaluations.clone(), log_domain, arithmetic);
+                assert_eq!(found, expected, "{num_rows} rows, {arithmetic:?}");
+            }
         }
     }
 
@@ -160,7 +116,7 @@ mod tests {
         };
         let product =
             at_point(&evaluations.a) * at_point(&evaluations.b) - at_point(&evaluations.c);
-        let h = quotient(evaluations, log_domain);
+        let h = quotient(evaluations, log_domain, Arithmetic::Fastest);
         assert_eq!(h.len(), size - 1);
         let h_at_point = h
             .iter()

@@ -1,8 +1,7 @@
 //! The factors of the butterflies, in bit-reversed order.
 //!
 //! In that order block b of every level uses factor b, whatever the level, so one table serves all levels and its
-//! first entries, which the large blocks use, stay in cache. Tables are cut off at 64 MiB; later factors are a
-//! product of two.
+//! first entries, which the large blocks use, stay in cache. Tables are cut off; later factors are a product of two.
 
 use blstrs::Scalar;
 use ff::Field;
@@ -18,14 +17,9 @@ pub(crate) struct Twiddles {
 }
 
 impl Twiddles {
-    const MAX_LOG_LOW: u32 = 21;
-
-    /// Factors for transforms of size 2^`log_domain` with root `omega` of that order.
-    pub(crate) fn new(omega: Scalar, log_domain: u32) -> Self {
-        Self::with_limit(omega, log_domain, Self::MAX_LOG_LOW)
-    }
-
-    fn with_limit(omega: Scalar, log_domain: u32, max_log_low: u32) -> Self {
+    /// Factors for transforms of size 2^`log_domain` with root `omega` of that order, in a low table of at most
+    /// 2^`max_log_low` entries and a high one for the rest.
+    pub(crate) fn new(omega: Scalar, log_domain: u32, max_log_low: u32) -> Self {
         let bits = log_domain.saturating_sub(1);
         let log_low = bits.min(max_log_low);
         let log_high = bits - log_low;
@@ -43,6 +37,21 @@ impl Twiddles {
         }
         let low = index & ((1 << self.log_low) - 1);
         self.low[low] * self.high[index >> self.log_low]
+    }
+
+    /// The factors of a block and of its two halves.
+    pub(crate) fn factors(&self, block: usize) -> (Scalar, Scalar, Scalar) {
+        (
+            self.get(block),
+            self.get(2 * block),
+            self.get(2 * block + 1),
+        )
+    }
+
+    /// The tables, for eight factors at a time, and the number of low bits.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn into_tables(self) -> (u32, Vec<Scalar>, Vec<Scalar>) {
+        (self.log_low, self.low, self.high)
     }
 }
 
@@ -81,7 +90,7 @@ mod tests {
         for log_domain in 0..=14 {
             let omega = root_of_unity(log_domain);
             for max_log_low in [0, 1, 5, 21] {
-                let twiddles = Twiddles::with_limit(omega, log_domain, max_log_low);
+                let twiddles = Twiddles::new(omega, log_domain, max_log_low);
                 for index in 0..(1_usize << log_domain) / 2 {
                     let exponent = reverse(index, log_domain - 1);
                     assert_eq!(

@@ -10,10 +10,13 @@
     reason = "vector loads and stores, and calls into code compiled for detected instructions"
 )]
 
+pub(crate) mod butterflies;
 pub(crate) mod element;
 pub(crate) mod lanes;
 pub(crate) mod montgomery;
 pub(crate) mod points;
+pub(crate) mod pointwise;
+pub(crate) mod scalar;
 
 /// Proof that this processor has the instructions that this module is compiled for.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +25,9 @@ pub(crate) struct Ifma(());
 impl Ifma {
     /// The proof, where the processor and the operating system offer AVX-512 F and IFMA.
     pub(crate) fn detect() -> Option<Self> {
-        let found = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512ifma");
+        let found = is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512ifma");
         found.then_some(Self(()))
     }
 }

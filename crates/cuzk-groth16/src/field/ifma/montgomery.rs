@@ -142,13 +142,6 @@ pub(crate) fn normalize<const L: usize>(raw: &[Lanes; L]) -> [Lanes; L] {
     limbs
 }
 
-/// a·b/R, normalized.
-#[inline]
-#[target_feature(enable = "avx512f,avx512ifma")]
-pub(crate) fn mul<const L: usize, M: Modulus<L>>(a: &[Lanes; L], b: &[Lanes; L]) -> [Lanes; L] {
-    normalize(&reduce::<L, M>(wide_mul(a, b)))
-}
-
 /// Sum limb by limb, raw.
 #[inline]
 #[target_feature(enable = "avx512f")]
