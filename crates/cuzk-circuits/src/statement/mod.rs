@@ -140,8 +140,8 @@ impl Statement {
 
     /// Verifies all vanilla proofs: every label, every encoding and every hash along a path.
     ///
-    /// Upstream's verifiers do it, plus the paths that they take on trust. Costs about a second
-    /// for a sector of 32 GiB on two cores, against minutes of proving in vain.
+    /// Upstream's verifiers do it, plus the paths that they take on trust. Costs seconds of all
+    /// cores for a sector of 32 GiB, against minutes of proving in vain.
     ///
     /// # Errors
     /// With the partition and the challenge or sector where the vanilla proof is wrong.
