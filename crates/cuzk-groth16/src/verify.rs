@@ -6,7 +6,6 @@
 
 use blstrs::{Bls12, G1Affine, G1Projective, G2Prepared, MillerLoopResult, Scalar};
 use ff::Field;
-use group::prime::PrimeCurveAffine;
 use group::{Curve, Group};
 use pairing::{MillerLoopResult as _, MultiMillerLoop};
 use rand_core::{OsRng, RngCore};
@@ -16,8 +15,8 @@ use thiserror::Error;
 use crate::proof::Proof;
 use crate::verifying_key::PreparedVerifyingKey;
 
-/// From this number of inputs on, Pippenger's method beats separate multiplications.
-const MIN_POINTS_FOR_MULTI_EXP: usize = 8;
+/// Bits of the group order.
+const SCALAR_BITS: usize = 255;
 
 /// Why a proof, or a batch of proofs, is not accepted.
 #[derive(Debug, Error)]
@@ -178,16 +177,71 @@ where
 
 /// `one`·ic₀ + Σ inputsᵢ·icᵢ₊₁.
 fn weighted_inputs(ic: &[G1Affine], one: &Scalar, inputs: &[Scalar]) -> G1Projective {
-    let Some((first, rest)) = ic.split_first() else {
-        return G1Projective::identity();
-    };
-    let first = first * one;
-    if inputs.len() < MIN_POINTS_FOR_MULTI_EXP {
-        let terms = rest.iter().zip(inputs).map(|(point, input)| point * input);
-        return terms.fold(first, |sum, term| sum + term);
+    match ic.split_first() {
+        Some((first, rest)) => first * one + sum_of_multiples(rest, inputs),
+        None => G1Projective::identity(),
     }
-    let points: Vec<G1Projective> = rest.iter().map(PrimeCurveAffine::to_curve).collect();
-    first + G1Projective::multi_exp(&points, inputs)
+}
+
+/// Σ scalarᵢ·pointᵢ by Pippenger's method on the current rayon pool, each window a task.
+///
+/// Small next to the prover's multiplications: as many points as a circuit has public inputs.
+fn sum_of_multiples(points: &[G1Affine], scalars: &[Scalar]) -> G1Projective {
+    let window_bits = window_bits_for(points.len());
+    let digits: Vec<[u8; 32]> = scalars.iter().map(Scalar::to_bytes_le).collect();
+    let windows: Vec<G1Projective> = (0..SCALAR_BITS.div_ceil(window_bits))
+        .into_par_iter()
+        .map(|window| sum_of_window(points, &digits, window * window_bits, window_bits))
+        .collect();
+    windows
+        .iter()
+        .rev()
+        .fold(G1Projective::identity(), |sum, window| {
+            (0..window_bits).fold(sum, |sum, _| sum.double()) + window
+        })
+}
+
+/// About the logarithm of the number of points, so that filling buckets and adding them up cost the same.
+const fn window_bits_for(num_points: usize) -> usize {
+    let bits = num_points.next_power_of_two().trailing_zeros() as usize;
+    if bits < 4 {
+        2
+    } else if bits < 16 {
+        bits - 2
+    } else {
+        13
+    }
+}
+
+fn sum_of_window(
+    points: &[G1Affine],
+    scalars: &[[u8; 32]],
+    first_bit: usize,
+    num_bits: usize,
+) -> G1Projective {
+    let mut buckets = vec![G1Projective::identity(); (1 << num_bits) - 1];
+    for (point, scalar) in points.iter().zip(scalars) {
+        let digit = bits_of(scalar, first_bit, num_bits);
+        if digit != 0 {
+            buckets[digit - 1] += point;
+        }
+    }
+    let mut running = G1Projective::identity();
+    buckets
+        .iter()
+        .rev()
+        .fold(G1Projective::identity(), |sum, bucket| {
+            running += bucket;
+            sum + running
+        })
+}
+
+/// Up to 16 bits of a little-endian number; those beyond its end are zero.
+fn bits_of(number: &[u8; 32], first_bit: usize, num_bits: usize) -> usize {
+    let byte = |index: usize| usize::from(number.get(index).copied().unwrap_or(0));
+    let first = first_bit / 8;
+    let three = byte(first) | byte(first + 1) << 8 | byte(first + 2) << 16;
+    three >> (first_bit % 8) & ((1 << num_bits) - 1)
 }
 
 /// Factors of 128 bits, none zero.

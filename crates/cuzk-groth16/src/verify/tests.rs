@@ -104,8 +104,8 @@ fn a_circuit_without_public_inputs_is_verified() {
 }
 
 #[test]
-fn numbers_of_inputs_around_the_change_of_method_give_the_same_answer() {
-    for count in [1, 7, 8, 9, 31, 32, 33, 200] {
+fn numbers_of_inputs_of_every_window_size_are_verified() {
+    for count in [1, 7, 8, 9, 16, 17, 33, 200, 5000] {
         let key = prepared(count);
         let inputs = inputs(count, 3);
         let proof = prove(&inputs, 11, 13);
@@ -193,13 +193,47 @@ fn errors_of_two_proofs_that_cancel_are_found() {
     let mut one = prove(&input, 5, 6);
     let mut two = prove(&input, 7, 8);
     let shift = G1Projective::generator();
-    one.c = (one.c.to_curve() + shift).to_affine();
-    two.c = (two.c.to_curve() - shift).to_affine();
+    one.c = (shift + one.c).to_affine();
+    two.c = (-shift + two.c).to_affine();
     let batch = [(input.clone(), one), (input, two)];
     assert!(matches!(
         verify_batch(&key, &batch),
         Err(VerifyError::Invalid { failing, .. }) if failing == [0, 1]
     ));
+}
+
+#[test]
+fn sums_of_multiples_equal_separate_multiplications() {
+    for count in [0, 1, 2, 8, 100, 1000] {
+        let mut scalars = inputs(count, 4);
+        if let [first, .., last] = &mut scalars[..] {
+            (*first, *last) = (-Scalar::ONE, -Scalar::from(2).invert().expect("not zero"));
+        }
+        // Equal points make equal buckets, opposite ones cancel.
+        let points: Vec<G1Affine> = (0..count as u64)
+            .map(|i| {
+                let point = g1(Scalar::from(1 + i / 3));
+                if i % 3 == 0 { -point } else { point }
+            })
+            .collect();
+        let separate: G1Projective = points.iter().zip(&scalars).map(|(p, s)| p * s).sum();
+        assert_eq!(
+            sum_of_multiples(&points, &scalars),
+            separate,
+            "{count} points"
+        );
+    }
+}
+
+#[test]
+fn bits_are_cut_at_any_place() {
+    let mut number = [0; 32];
+    number[30] = 0b1010_0000;
+    number[31] = 0b0111_0011;
+    assert_eq!(bits_of(&number, 0, 13), 0);
+    assert_eq!(bits_of(&number, 245, 5), 0b1_1101);
+    assert_eq!(bits_of(&number, 248, 13), 0b0111_0011);
+    assert_eq!(bits_of(&number, 254, 13), 1);
 }
 
 #[test]
