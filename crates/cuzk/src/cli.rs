@@ -46,8 +46,12 @@ pub(crate) struct GlobalOptions {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Demo(commands::demo::DemoArgs),
+    Prove(commands::prove::ProveArgs),
+    Verify(commands::verify::VerifyArgs),
     Key(commands::key::KeyArgs),
     Circuit(commands::circuit::CircuitArgs),
+    Bench(commands::bench::BenchArgs),
     Completions(commands::completions::CompletionsArgs),
 }
 

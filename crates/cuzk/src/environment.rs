@@ -105,6 +105,17 @@ impl Environment {
         Ok(std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))
     }
 
+    /// Threads that bellperson starts: `EC_GPU_NUM_THREADS`, else what the system offers.
+    ///
+    /// # Errors
+    /// Usage, when the variable is not a count of at least one.
+    pub(crate) fn bellperson_threads(&self) -> anyhow::Result<NonZeroUsize> {
+        match self.text(variables::BELLPERSON_THREADS) {
+            Some(value) => parse_count(variables::BELLPERSON_THREADS, value),
+            None => Ok(std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)),
+        }
+    }
+
     /// The folder of proving keys for commands that serve real proofs.
     ///
     /// # Errors

@@ -1,15 +1,20 @@
 #![doc = include_str!("../README.md")]
 
+mod bellperson_prover;
 mod cli;
 mod commands;
 mod development_keys;
 mod encoding;
 mod environment;
 mod exit;
+mod inputs;
 mod keys;
 mod memory;
 mod output;
 mod progress;
+mod proving;
+mod request_args;
+mod saved;
 mod session;
 mod units;
 mod variables;

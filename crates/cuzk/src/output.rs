@@ -71,6 +71,11 @@ impl Output {
         write_out(text.as_bytes())
     }
 
+    /// Whether `--json` was given.
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
+    }
+
     /// Prints bytes as they are.
     ///
     /// # Errors

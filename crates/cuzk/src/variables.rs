@@ -11,6 +11,8 @@ pub(crate) const DEVELOPMENT_KEYS: &str = "CUZK_DEVELOPMENT_KEYS";
 pub(crate) const THREADS: &str = "CUZK_THREADS";
 /// Threads of the CPU prover where [`THREADS`] is not set.
 pub(crate) const RAYON_THREADS: &str = "RAYON_NUM_THREADS";
+/// Threads of bellperson.
+pub(crate) const BELLPERSON_THREADS: &str = "EC_GPU_NUM_THREADS";
 /// The user's cache folder.
 pub(crate) const XDG_CACHE: &str = "XDG_CACHE_HOME";
 
@@ -153,7 +155,7 @@ pub(crate) const VARIABLES: &[Variable] = &[
         "parts in which a WindowPoSt or WinningPoSt circuit may be synthesized",
     ),
     variable(
-        "EC_GPU_NUM_THREADS",
+        BELLPERSON_THREADS,
         Concern::Bellperson,
         Syntax::PositiveCount,
         "threads of bellperson, the prover compared with",

@@ -160,9 +160,7 @@ impl Inspection {
             PartitionRule::Fixed(partitions) => (Some(partitions as u64), None),
             PartitionRule::Sectors { per_partition } => (None, Some(per_partition as u64)),
         };
-        // The rows `x_i * 0 = 0` that the prover adds have one non-zero each, all in A.
         let [a, b, c] = summary.non_zeros;
-        let a = a + shape.num_inputs as u64;
         let [longest_a, longest_b, longest_c] = summary.longest_rows.map(|row| row as u64);
         Self {
             circuit: info.id.to_string(),

@@ -1,8 +1,12 @@
 //! One file per command: its arguments, what it does with them, and what it reports.
 
+pub(crate) mod bench;
 pub(crate) mod circuit;
 pub(crate) mod completions;
+pub(crate) mod demo;
 pub(crate) mod key;
+pub(crate) mod prove;
+pub(crate) mod verify;
 
 use crate::{cli::Command, session::Session};
 
@@ -12,6 +16,10 @@ use crate::{cli::Command, session::Session};
 /// Whatever the command fails with; [`crate::exit::class_of`] tells the exit code.
 pub(crate) fn run(command: Command, session: &Session) -> anyhow::Result<()> {
     match command {
+        Command::Demo(args) => demo::run(&args, session),
+        Command::Prove(args) => prove::run(&args, session),
+        Command::Verify(args) => verify::run(&args, session),
+        Command::Bench(args) => bench::run(&args, session),
         Command::Circuit(args) => circuit::run(&args, session),
         Command::Key(args) => key::run(&args, session),
         Command::Completions(args) => completions::run(&args, session),

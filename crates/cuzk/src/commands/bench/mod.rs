@@ -1,0 +1,31 @@
+//! `cuzk bench`: how fast, and against whom.
+
+mod partition;
+
+use clap::{Args, Subcommand};
+
+use crate::session::Session;
+
+/// Measure
+#[derive(Debug, Args)]
+#[command(
+    subcommand_required = true,
+    arg_required_else_help = true,
+    disable_help_subcommand = true,
+    after_help = "Examples:\n  cuzk bench partition --circuit winning-2k --against bellperson"
+)]
+pub(crate) struct BenchArgs {
+    #[command(subcommand)]
+    command: BenchCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum BenchCommand {
+    Partition(partition::PartitionArgs),
+}
+
+pub(crate) fn run(args: &BenchArgs, session: &Session) -> anyhow::Result<()> {
+    match &args.command {
+        BenchCommand::Partition(args) => partition::run(args, session),
+    }
+}

@@ -1,0 +1,321 @@
+//! `cuzk bench partition`: one circuit, proved by us and by bellperson on the same inputs.
+
+use std::{
+    num::{NonZeroU32, NonZeroUsize},
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use clap::{Args, ValueEnum};
+use cuzk_circuits::{CircuitId, Statement};
+use cuzk_groth16::{Blinding, PROOF_BYTES, PreparedVerifyingKey, Proof, verify};
+use serde::Serialize;
+
+use crate::{
+    bellperson_prover::BellpersonKey,
+    development_keys::{Existing, make_key, toxic_waste},
+    environment::Concern,
+    exit::{ExitClass, OrExit as _, failure},
+    inputs::request_for,
+    keys::KeyStore,
+    memory::PeakMeter,
+    output::Page,
+    proving::{Prover, evaluate_partition, expect_satisfied, public_inputs},
+    request_args::decode,
+    session::Session,
+    units,
+};
+
+/// The partition that is proved; all partitions of a proof have the same circuit.
+const PARTITION: usize = 0;
+
+/// Prove one partition of a circuit about a real sector, with us and with bellperson by turns
+///
+/// Both provers get the same statement, key file and blinding, in one process, one after the
+/// other, so their proofs must be the same bytes; both are verified. Times are those of the best
+/// run of each. A prover computes variables and rows in one pass over the circuit, which is
+/// `evaluate_s`; `witness_s` is the time of a pass for the variables alone, which neither needs, so
+/// it is 0. The clock starts when the key file is mapped; whatever a prover reads or decodes from it
+/// afterwards counts. Peak memory is resident memory (VmHWM, set back before each run through
+/// /proc/self/clear_refs, else sampled), mapped pages of the key that are resident included; the
+/// smallest peak of each prover's runs counts.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  cuzk bench partition --circuit porep-2k --against bellperson \
+                        --json\n  cuzk bench partition --circuit winning-2k --repeat 5"
+)]
+pub(super) struct PartitionArgs {
+    /// The circuit; at 2 KiB about sealed sectors, at other sizes about synthetic ones
+    #[arg(long, value_name = "ID")]
+    circuit: CircuitId,
+    /// Prove with another prover, too
+    #[arg(long, value_name = "PROVER")]
+    against: Option<Opponent>,
+    /// Runs of each prover
+    #[arg(long, value_name = "N", default_value = "1")]
+    repeat: NonZeroU32,
+    /// The folder of keys [default: the folder of development keys, where a missing key is made]
+    #[arg(long, value_name = "DIR")]
+    keys: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Opponent {
+    /// The prover that storage providers run
+    Bellperson,
+}
+
+#[derive(Debug, Serialize)]
+struct BenchResult {
+    circuit: String,
+    ours: SideResult,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bellperson: Option<SideResult>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time_ratio: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory_ratio: Option<f64>,
+    verified: bool,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct SideResult {
+    witness_s: f64,
+    evaluate_s: f64,
+    prove_s: f64,
+    total_s: f64,
+    peak_rss_bytes: Option<u64>,
+}
+
+pub(super) fn run(args: &PartitionArgs, session: &Session) -> anyhow::Result<()> {
+    session.announce(&concerns(args))?;
+    let threads = session.start_threads()?;
+    if args.against.is_some() {
+        expect_equal_threads(threads, session)?;
+    }
+    let id = args.circuit;
+    let store = KeyStore::new(session.environment.development_keys(args.keys.as_deref())?);
+    if args.keys.is_none() && !store.params_path(&id.info()).exists() {
+        make_key(
+            &store,
+            id,
+            &toxic_waste(None)?,
+            Existing::Keep,
+            &session.output,
+        )?;
+    }
+    let statement = decode(&request_for(id, &session.output)?)?;
+    let bench = Bench {
+        statement: &statement,
+        store: &store,
+        prover: Prover::new(threads)?,
+        session,
+    };
+    let mut ours = Vec::new();
+    let mut bellperson = Vec::new();
+    for _ in 0..args.repeat.get() {
+        let blinding = Blinding::random();
+        let (side, proof) = bench.ours(blinding)?;
+        ours.push(side);
+        if args.against == Some(Opponent::Bellperson) {
+            let (side, theirs) = bench.bellperson(blinding)?;
+            bellperson.push(side);
+            expect_same(proof, theirs)?;
+        }
+    }
+    let result =
+        BenchResult::new(id, &ours, &bellperson).expect("at least one run of ours was made");
+    session.output.result(&result, |page| result.write(page))
+}
+
+fn concerns(args: &PartitionArgs) -> Vec<Concern> {
+    let mut concerns = vec![Concern::Threads, Concern::Sealing, Concern::Synthesis];
+    if args.keys.is_none() {
+        concerns.extend([Concern::DevelopmentKeys, Concern::CacheFolder]);
+    }
+    if args.against.is_some() {
+        concerns.push(Concern::Bellperson);
+    }
+    concerns
+}
+
+/// A comparison on different numbers of threads would say nothing.
+fn expect_equal_threads(threads: NonZeroUsize, session: &Session) -> anyhow::Result<()> {
+    let theirs = session.environment.bellperson_threads()?;
+    if theirs == threads {
+        return Ok(());
+    }
+    Err(failure(
+        ExitClass::Usage,
+        format!(
+            "bellperson would use {theirs} threads and cuzk {threads}; set EC_GPU_NUM_THREADS={threads}"
+        ),
+    ))
+}
+
+struct Bench<'a> {
+    statement: &'a Statement,
+    store: &'a KeyStore,
+    prover: Prover,
+    session: &'a Session,
+}
+
+impl Bench<'_> {
+    fn ours(&self, blinding: Blinding) -> anyhow::Result<(SideResult, [u8; PROOF_BYTES])> {
+        let id = self.statement.circuit_id();
+        let _step = self.session.output.step(&format!("{id}: cuzk"));
+        let meter = PeakMeter::start();
+        let key = self.store.open(id)?;
+        let loaded_key = self.prover.load_key(&key)?;
+        let start = Instant::now();
+        let direct = evaluate_partition(self.statement, PARTITION)?;
+        expect_satisfied(self.statement, PARTITION, &direct.evaluations)?;
+        let evaluate = start.elapsed();
+        let circuit = self.prover.load_circuit(&loaded_key, &direct)?;
+        let proof = self.prover.prove_partition(circuit, direct, blinding)?;
+        let total = start.elapsed();
+        let side = SideResult::new(evaluate, total, meter.finish());
+        self.verify(&proof, "cuzk")?;
+        Ok((side, proof.to_bytes()))
+    }
+
+    fn bellperson(&self, blinding: Blinding) -> anyhow::Result<(SideResult, [u8; PROOF_BYTES])> {
+        let id = self.statement.circuit_id();
+        let _step = self.session.output.step(&format!("{id}: bellperson"));
+        let meter = PeakMeter::start();
+        let key = BellpersonKey::open(&self.store.params_path(&id.info()))?;
+        let run = key.prove(self.statement, PARTITION, blinding)?;
+        let side = SideResult::new(run.evaluate, run.total, meter.finish());
+        drop(key);
+        let proof = Proof::from_bytes(&run.proof)
+            .or_exit(ExitClass::NotVerified, || "bellperson's proof".to_owned())?;
+        self.verify(&proof, "bellperson")?;
+        Ok((side, run.proof))
+    }
+
+    fn verify(&self, proof: &Proof, whose: &str) -> anyhow::Result<()> {
+        let key = self.store.open(self.statement.circuit_id())?;
+        let pvk = PreparedVerifyingKey::new(key.verifying_key());
+        let inputs = public_inputs(self.statement, PARTITION)?;
+        verify(&pvk, &inputs, proof)
+            .or_exit(ExitClass::NotVerified, || format!("the proof of {whose}"))
+    }
+}
+
+fn expect_same(ours: [u8; PROOF_BYTES], theirs: [u8; PROOF_BYTES]) -> anyhow::Result<()> {
+    if ours == theirs {
+        return Ok(());
+    }
+    Err(failure(
+        ExitClass::Internal,
+        "with the same blinding, bellperson's proof has other bytes than ours",
+    ))
+}
+
+impl SideResult {
+    fn new(evaluate: Duration, total: Duration, peak_rss_bytes: Option<u64>) -> Self {
+        Self {
+            witness_s: 0.0,
+            evaluate_s: evaluate.as_secs_f64(),
+            prove_s: total.saturating_sub(evaluate).as_secs_f64(),
+            total_s: total.as_secs_f64(),
+            peak_rss_bytes,
+        }
+    }
+
+    /// The fastest run, with the smallest peak of all runs.
+    fn best(runs: &[Self]) -> Option<Self> {
+        let fastest = runs
+            .iter()
+            .min_by(|one, other| one.total_s.total_cmp(&other.total_s))?;
+        Some(Self {
+            peak_rss_bytes: runs.iter().filter_map(|run| run.peak_rss_bytes).min(),
+            ..fastest.clone()
+        })
+    }
+
+    fn row(&self, name: &str) -> Vec<String> {
+        let time = |seconds: f64| units::time(Duration::from_secs_f64(seconds));
+        vec![
+            name.to_owned(),
+            time(self.evaluate_s),
+            time(self.prove_s),
+            time(self.total_s),
+            units::bytes_or_unknown(self.peak_rss_bytes),
+        ]
+    }
+}
+
+impl BenchResult {
+    fn new(id: CircuitId, ours: &[SideResult], bellperson: &[SideResult]) -> Option<Self> {
+        let ours = SideResult::best(ours)?;
+        let bellperson = SideResult::best(bellperson);
+        let time_ratio = bellperson
+            .as_ref()
+            .map(|theirs| ours.total_s / theirs.total_s);
+        let memory_ratio = bellperson
+            .as_ref()
+            .and_then(|theirs| Some(ours.peak_rss_bytes? as f64 / theirs.peak_rss_bytes? as f64));
+        Some(Self {
+            circuit: id.to_string(),
+            ours,
+            bellperson,
+            time_ratio,
+            memory_ratio,
+            verified: true,
+        })
+    }
+
+    fn write(&self, page: &mut Page) {
+        let heading = ["prover", "circuit", "proof", "total", "peak memory"];
+        let mut rows = vec![heading.map(str::to_owned).to_vec(), self.ours.row("cuzk")];
+        rows.extend(self.bellperson.as_ref().map(|side| side.row("bellperson")));
+        page.table(&rows);
+        let ratio = |ratio: Option<f64>| {
+            ratio.map_or_else(|| "unknown".to_owned(), |ratio| format!("{ratio:.2}"))
+        };
+        if self.bellperson.is_some() {
+            page.line(&format!(
+                "\n{}: {} of bellperson's time, {} of its memory; the proofs are the same bytes and \
+                 verify.",
+                self.circuit,
+                ratio(self.time_ratio),
+                ratio(self.memory_ratio)
+            ));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn side(total_s: f64, peak_rss_bytes: Option<u64>) -> SideResult {
+        SideResult {
+            witness_s: 0.0,
+            evaluate_s: 0.0,
+            prove_s: total_s,
+            total_s,
+            peak_rss_bytes,
+        }
+    }
+
+    #[test]
+    fn ratios_are_ours_over_theirs_from_the_best_runs() {
+        let id = CircuitId::all().next().expect("there are circuits");
+        let ours = [side(4.0, Some(300)), side(2.0, Some(100))];
+        let theirs = [side(8.0, Some(400)), side(9.0, Some(200))];
+        let result = BenchResult::new(id, &ours, &theirs).expect("runs were made");
+        assert_eq!(result.time_ratio, Some(0.25));
+        assert_eq!(result.memory_ratio, Some(0.5));
+    }
+
+    #[test]
+    fn without_an_opponent_or_without_numbers_there_is_no_ratio() {
+        let id = CircuitId::all().next().expect("there are circuits");
+        let alone = BenchResult::new(id, &[side(1.0, None)], &[]).expect("a run was made");
+        assert_eq!((alone.time_ratio, alone.memory_ratio), (None, None));
+        let blind = BenchResult::new(id, &[side(1.0, None)], &[side(2.0, Some(1))]);
+        assert_eq!(blind.expect("runs were made").memory_ratio, None);
+    }
+}

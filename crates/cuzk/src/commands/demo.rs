@@ -1,0 +1,237 @@
+//! `cuzk demo`: everything in one run. Seals real sectors, makes development keys (or reuses them),
+//! proves and verifies one proof of each kind, and prints what each took.
+
+use std::{
+    num::NonZeroUsize,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use clap::{Args, builder::PossibleValuesParser, builder::TypedValueParser as _};
+use cuzk_circuits::{CircuitId, Family, SectorSize};
+use serde::Serialize;
+
+use crate::{
+    development_keys::{Existing, make_key, toxic_waste},
+    environment::Concern,
+    inputs::Sectors,
+    keys::KeyStore,
+    memory::PeakMeter,
+    output::Page,
+    proving::Prover,
+    request_args::decode,
+    saved::SavedRequest,
+    session::Session,
+    units,
+};
+
+/// Seal a real 2 KiB sector, prove and verify all four kinds about it, and print what each took
+///
+/// Keys for development are made in the first run and reused afterwards: 1.7 GiB below the user's
+/// cache folder, never in the folder of production keys unless --keys names it.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  cuzk demo\n  cuzk demo --kind winning --kind wpost --json\n  \
+                        cuzk demo --kind winning --save ./winning"
+)]
+pub(crate) struct DemoArgs {
+    /// Only this kind; may be repeated [default: all four]
+    #[arg(long, value_name = "KIND", value_parser = family_parser())]
+    kind: Vec<Family>,
+    /// The folder of development keys [default: `CUZK_DEVELOPMENT_KEYS`, else below the cache
+    /// folder]
+    #[arg(long, value_name = "DIR")]
+    keys: Option<PathBuf>,
+    /// Write requests, public data and proofs to this folder, and print the commands that use them
+    #[arg(long, value_name = "DIR")]
+    save: Option<PathBuf>,
+}
+
+#[derive(Debug, Serialize)]
+struct DemoResult {
+    threads: NonZeroUsize,
+    keys: PathBuf,
+    kinds: Vec<KindResult>,
+    total_s: f64,
+    peak_rss_bytes: Option<u64>,
+    commands: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct KindResult {
+    kind: &'static str,
+    circuit: String,
+    constraints: u64,
+    partitions: u64,
+    /// Seconds to make the key; `None` when it was there.
+    setup_s: Option<f64>,
+    witness_s: f64,
+    prove_s: f64,
+    verify_s: f64,
+    peak_rss_bytes: Option<u64>,
+    proof_bytes: u64,
+    verified: bool,
+}
+
+pub(crate) fn family_parser() -> impl clap::builder::TypedValueParser<Value = Family> {
+    PossibleValuesParser::new(Family::ALL.map(Family::prefix)).map(|prefix| {
+        Family::ALL
+            .into_iter()
+            .find(|family| family.prefix() == prefix)
+            .expect("clap lets only the prefixes pass")
+    })
+}
+
+pub(crate) fn run(args: &DemoArgs, session: &Session) -> anyhow::Result<()> {
+    session.announce(&[
+        Concern::Threads,
+        Concern::DevelopmentKeys,
+        Concern::CacheFolder,
+        Concern::Sealing,
+        Concern::Synthesis,
+    ])?;
+    let start = Instant::now();
+    let threads = session.start_threads()?;
+    let store = KeyStore::new(session.environment.development_keys(args.keys.as_deref())?);
+    session
+        .output
+        .message(&format!("development keys: {}", store.folder()));
+    let prover = Prover::new(threads)?;
+    let sectors = Sectors::seal(&session.output)?;
+    let mut kinds = Vec::new();
+    let mut commands = Vec::new();
+    for family in Family::ALL {
+        if !args.kind.is_empty() && !args.kind.contains(&family) {
+            continue;
+        }
+        let demo = KindDemo {
+            family,
+            store: &store,
+            prover: &prover,
+            sectors: &sectors,
+            session,
+        };
+        let (kind, saved) = demo.run(args.save.as_deref())?;
+        if let Some(saved) = saved {
+            commands.extend(saved.commands(&store.folder().path));
+        }
+        kinds.push(kind);
+    }
+    let result = DemoResult {
+        threads,
+        keys: store.folder().path.clone(),
+        total_s: start.elapsed().as_secs_f64(),
+        peak_rss_bytes: kinds.iter().filter_map(|kind| kind.peak_rss_bytes).max(),
+        kinds,
+        commands,
+    };
+    session.output.result(&result, |page| result.write(page))
+}
+
+/// One kind of the demonstration; everything it allocates is gone when it returns.
+struct KindDemo<'a> {
+    family: Family,
+    store: &'a KeyStore,
+    prover: &'a Prover,
+    sectors: &'a Sectors,
+    session: &'a Session,
+}
+
+impl KindDemo<'_> {
+    fn run(
+        &self,
+        save: Option<&std::path::Path>,
+    ) -> anyhow::Result<(KindResult, Option<SavedRequest>)> {
+        let id = CircuitId::new(self.family, SectorSize::Kib2);
+        let meter = PeakMeter::start();
+        let output = &self.session.output;
+        let setup = self.make_missing_key(id)?;
+        let request = self.sectors.request(self.family, output)?;
+        let statement = decode(&request)?;
+        let key = self.store.open(id)?;
+        let proved = self.prover.prove(&statement, &key, output)?;
+        let proof = cuzk_groth16::Proof::write_many(&proved.proofs);
+        let result = KindResult {
+            kind: self.family.prefix(),
+            circuit: id.to_string(),
+            constraints: proved.shape.num_constraints as u64,
+            partitions: proved.proofs.len() as u64,
+            setup_s: setup.map(|time| time.as_secs_f64()),
+            witness_s: proved.times.witness.as_secs_f64(),
+            prove_s: proved.times.prove.as_secs_f64(),
+            verify_s: proved.times.verify.as_secs_f64(),
+            peak_rss_bytes: meter.finish(),
+            proof_bytes: proof.len() as u64,
+            verified: true,
+        };
+        output.message(&format!(
+            "{}: proved in {} and verified in {}",
+            self.family,
+            units::time(proved.times.witness + proved.times.prove),
+            units::time(proved.times.verify)
+        ));
+        let saved = save
+            .map(|folder| SavedRequest::write(folder, &request, &proof))
+            .transpose()?;
+        Ok((result, saved))
+    }
+
+    fn make_missing_key(&self, id: CircuitId) -> anyhow::Result<Option<Duration>> {
+        if self.store.params_path(&id.info()).exists() {
+            return Ok(None);
+        }
+        let waste = toxic_waste(None)?;
+        let made = make_key(self.store, id, &waste, Existing::Keep, &self.session.output)?;
+        Ok(Some(made.record_time + made.generate_time))
+    }
+}
+
+impl DemoResult {
+    fn write(&self, page: &mut Page) {
+        let heading = [
+            "kind",
+            "circuit",
+            "constraints",
+            "partitions",
+            "setup",
+            "witness",
+            "prove",
+            "verify",
+            "peak memory",
+            "proof",
+        ];
+        let mut rows = vec![heading.map(str::to_owned).to_vec()];
+        rows.extend(self.kinds.iter().map(KindResult::row));
+        page.table(&rows);
+        page.line(&format!(
+            "\nAll proofs verified. {} in all on {} threads, peak memory {}.",
+            units::time(Duration::from_secs_f64(self.total_s)),
+            self.threads,
+            units::bytes_or_unknown(self.peak_rss_bytes)
+        ));
+        if !self.commands.is_empty() {
+            page.line("\nThe same proofs from the saved files:");
+            for command in &self.commands {
+                page.line(&format!("  {command}"));
+            }
+        }
+    }
+}
+
+impl KindResult {
+    fn row(&self) -> Vec<String> {
+        let time = |seconds: f64| units::time(Duration::from_secs_f64(seconds));
+        vec![
+            self.kind.to_owned(),
+            self.circuit.clone(),
+            units::count(self.constraints),
+            self.partitions.to_string(),
+            self.setup_s.map_or_else(|| "reused".to_owned(), time),
+            time(self.witness_s),
+            time(self.prove_s),
+            time(self.verify_s),
+            units::bytes_or_unknown(self.peak_rss_bytes),
+            units::bytes(self.proof_bytes),
+        ]
+    }
+}

@@ -1,0 +1,240 @@
+//! `cuzk prove`: one proof from files. What it writes has been verified.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use clap::{Args, Subcommand};
+use cuzk_circuits::{ProofRequest, Statement};
+use cuzk_groth16::Proof;
+use serde::Serialize;
+
+use crate::{
+    encoding::{ProofEncoding, hex},
+    environment::Concern,
+    exit::{ExitClass, OrExit as _},
+    keys::KeyStore,
+    memory::PeakMeter,
+    output::Page,
+    proving::{ProvedStatement, Prover},
+    request_args::{PoRepArgs, PoStArgs, SnapDealsArgs, decode},
+    session::Session,
+    units,
+};
+
+/// Make one proof from files; it is verified before it is written
+#[derive(Debug, Args)]
+#[command(
+    subcommand_required = true,
+    arg_required_else_help = true,
+    disable_help_subcommand = true,
+    after_help = "Examples:\n  cuzk prove porep --c1 c1.json --miner-id 1000 --out proof.bin\n\n\
+                  cuzk demo --save DIR writes request files of every kind and prints the commands \
+                  that prove them."
+)]
+pub(crate) struct ProveArgs {
+    #[command(subcommand)]
+    kind: ProveKind,
+}
+
+#[derive(Debug, Subcommand)]
+enum ProveKind {
+    /// Prove a replication (PoRep C2)
+    #[command(
+        name = "porep",
+        after_help = "Examples:\n  cuzk prove porep --c1 c1.json --miner-id 1000\n  cuzk prove \
+                      porep --c1 c1.json --miner-id f01000 --keys ./keys --out proof.bin \
+                      --check-vanilla"
+    )]
+    PoRep {
+        #[command(flatten)]
+        request: PoRepArgs,
+        #[command(flatten)]
+        options: ProveOptions,
+    },
+    /// Prove a sector update
+    #[command(
+        name = "snap",
+        after_help = "Examples:\n  cuzk prove snap --vanilla vanilla-*.bin --registered-proof 3 \
+                      --comm-r-old HEX --comm-r-new HEX --comm-d-new HEX --out proof.bin"
+    )]
+    SnapDeals {
+        #[command(flatten)]
+        request: SnapDealsArgs,
+        #[command(flatten)]
+        options: ProveOptions,
+    },
+    /// Prove that the sectors of a deadline are stored
+    #[command(
+        name = "wpost",
+        after_help = "Examples:\n  cuzk prove wpost --vanilla sector-*.bin --registered-proof 13 \
+                      --miner-id 1000 --randomness HEX --out proof.bin"
+    )]
+    WindowPoSt {
+        #[command(flatten)]
+        request: PoStArgs,
+        #[command(flatten)]
+        options: ProveOptions,
+    },
+    /// Prove that one sector is stored, for a block
+    #[command(
+        name = "winning",
+        after_help = "Examples:\n  cuzk prove winning --vanilla sector.bin --registered-proof 3 \
+                      --miner-id 1000 --randomness HEX --out proof.bin"
+    )]
+    WinningPoSt {
+        #[command(flatten)]
+        request: PoStArgs,
+        #[command(flatten)]
+        options: ProveOptions,
+    },
+}
+
+#[derive(Debug, Args)]
+struct ProveOptions {
+    /// The folder of proving keys [default: `FIL_PROOFS_PARAMETER_CACHE`, else
+    /// /var/tmp/filecoin-proof-parameters]
+    #[arg(long, value_name = "DIR")]
+    keys: Option<PathBuf>,
+    /// Write the proof to this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// How the proof is written [default: raw to a file, hex to standard output]
+    #[arg(long, value_name = "ENCODING")]
+    encoding: Option<ProofEncoding>,
+    /// Verify the vanilla proofs with the upstream crates first, which names the faulty challenge
+    #[arg(long)]
+    check_vanilla: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct ProveResult {
+    kind: &'static str,
+    circuit: String,
+    partitions: u64,
+    proof: String,
+    proof_bytes: u64,
+    out: Option<PathBuf>,
+    verified: bool,
+    decode_s: f64,
+    witness_s: f64,
+    prove_s: f64,
+    verify_s: f64,
+    peak_rss_bytes: Option<u64>,
+}
+
+pub(crate) fn run(args: &ProveArgs, session: &Session) -> anyhow::Result<()> {
+    let (request, options) = match &args.kind {
+        ProveKind::PoRep { request, options } => (request.request()?, options),
+        ProveKind::SnapDeals { request, options } => (request.request()?, options),
+        ProveKind::WindowPoSt { request, options } => (request.window_request()?, options),
+        ProveKind::WinningPoSt { request, options } => (request.winning_request()?, options),
+    };
+    prove(request, options, session)
+}
+
+fn prove(request: ProofRequest, options: &ProveOptions, session: &Session) -> anyhow::Result<()> {
+    let mut concerns = vec![Concern::Threads, Concern::Synthesis];
+    if options.keys.is_none() {
+        concerns.push(Concern::ParameterFolder);
+    }
+    session.announce(&concerns)?;
+    let threads = session.start_threads()?;
+    let family = request.family();
+    let meter = PeakMeter::start();
+    let store = KeyStore::new(
+        session
+            .environment
+            .parameter_folder(options.keys.as_deref())?,
+    );
+    // The key is looked for before the payload is decoded: it is missing more often.
+    let id = request.circuit_id().or_exit(ExitClass::InvalidInput, || {
+        format!("the {family} request is refused")
+    })?;
+    let key = store.open(id)?;
+    let start = Instant::now();
+    let statement = decode(&request)?;
+    drop(request);
+    let decode_s = start.elapsed().as_secs_f64();
+    if options.check_vanilla {
+        check_vanilla(&statement, session)?;
+    }
+    let proved = Prover::new(threads)?.prove(&statement, &key, &session.output)?;
+    let proof = Proof::write_many(&proved.proofs);
+    if let Some(out) = &options.out {
+        let encoding = options.encoding.unwrap_or(ProofEncoding::Raw);
+        write_proof(out, &encoding.encode(&proof))?;
+    }
+    let result = ProveResult {
+        kind: family.prefix(),
+        circuit: id.to_string(),
+        partitions: proved.proofs.len() as u64,
+        proof: hex(&proof),
+        proof_bytes: proof.len() as u64,
+        out: options.out.clone(),
+        verified: true,
+        decode_s,
+        witness_s: proved.times.witness.as_secs_f64(),
+        prove_s: proved.times.prove.as_secs_f64(),
+        verify_s: proved.times.verify.as_secs_f64(),
+        peak_rss_bytes: meter.finish(),
+    };
+    session.output.message(&result.summary(&proved));
+    if options.out.is_none() && !session.output.is_json() {
+        let encoding = options.encoding.unwrap_or(ProofEncoding::Hex);
+        return session.output.raw(&encoding.encode(&proof));
+    }
+    session.output.result(&result, |page| result.write(page))
+}
+
+fn check_vanilla(statement: &Statement, session: &Session) -> anyhow::Result<()> {
+    let _step = session.output.step("checking the vanilla proofs");
+    statement
+        .check_vanilla()
+        .or_exit(ExitClass::InvalidInput, || {
+            "the vanilla proofs do not pass".to_owned()
+        })
+}
+
+/// Writes a file as a whole or not at all: a reader never sees half a proof.
+fn write_proof(path: &Path, content: &[u8]) -> anyhow::Result<()> {
+    use std::io::Write as _;
+    let folder = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    tempfile::NamedTempFile::new_in(folder)
+        .and_then(|mut file| {
+            file.write_all(content)?;
+            file.as_file().sync_all()?;
+            Ok(file.persist(path)?)
+        })
+        .map(drop)
+        .or_exit(ExitClass::Resource, || {
+            format!("writing the proof to {}", path.display())
+        })
+}
+
+impl ProveResult {
+    fn summary(&self, proved: &ProvedStatement) -> String {
+        format!(
+            "{}: circuit {}, proof {}, verified in {}, peak memory {}",
+            self.circuit,
+            units::time(proved.times.witness),
+            units::time(proved.times.prove),
+            units::time(proved.times.verify),
+            units::bytes_or_unknown(self.peak_rss_bytes)
+        )
+    }
+
+    fn write(&self, page: &mut Page) {
+        if let Some(out) = &self.out {
+            page.line(&format!(
+                "{} bytes of proof, verified, in {}",
+                self.proof_bytes,
+                out.display()
+            ));
+        }
+    }
+}

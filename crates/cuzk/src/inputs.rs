@@ -1,0 +1,129 @@
+//! Something real to prove, for those who have no sector at hand: at 2 KiB, sectors sealed by the
+//! upstream crates themselves, in a folder that is gone afterwards; at other sizes, synthetic
+//! sectors with valid vanilla proofs. All of it comes from fixed seeds, so every run proves the
+//! same statements.
+
+use cuzk_circuits::{
+    CircuitId, Family, PoStVariant, ProofRequest, SealProof, SealVariant, SectorSize,
+    sector::{
+        SealedSector, SectorSpec, SectorStep, UpdatedSector, porep_request, window_post_request,
+        winning_post_request,
+    },
+    synthetic::{SectorData, SyntheticKind, SyntheticSpec},
+};
+use tempfile::TempDir;
+
+use crate::{
+    exit::{ExitClass, OrExit as _},
+    output::Output,
+};
+
+/// The miner of all these sectors.
+pub(crate) const MINER_ID: u64 = 1000;
+/// Sectors that are sealed: as many as one `WindowPoSt` partition holds at 2 KiB.
+const NUM_SECTORS: u64 = 2;
+/// Where all content of the sectors comes from.
+const SEED: u64 = 1;
+/// Randomness of the chain for proofs of spacetime; its two top bits are clear.
+const RANDOMNESS: [u8; 32] = [0x2a; 32];
+
+/// Sealed sectors of 2 KiB in a temporary folder.
+#[derive(Debug)]
+pub(crate) struct Sectors {
+    // The folder is removed when the value is dropped.
+    _folder: TempDir,
+    sectors: Vec<SealedSector>,
+}
+
+impl Sectors {
+    /// Seals them.
+    ///
+    /// # Errors
+    /// Resource, when the temporary folder cannot be used; internal, when upstream fails.
+    pub(crate) fn seal(output: &Output) -> anyhow::Result<Self> {
+        let folder = tempfile::Builder::new()
+            .prefix("cuzk-sectors-")
+            .tempdir()
+            .or_exit(ExitClass::Resource, || {
+                "making a temporary folder for sectors".to_owned()
+            })?;
+        let step = output.step("sealing sectors of 2 KiB");
+        let sectors = (1..=NUM_SECTORS)
+            .map(|sector_number| {
+                let spec = SectorSpec {
+                    seal_proof: SealProof {
+                        variant: SealVariant::V1_1,
+                        sector_size: SectorSize::Kib2,
+                    },
+                    miner_id: MINER_ID,
+                    sector_number,
+                    seed: SEED,
+                };
+                let path = folder.path().join(sector_number.to_string());
+                SealedSector::seal(&spec, &path, &mut |phase: SectorStep| {
+                    step.rename(&format!("sealing sector {sector_number}: {phase}"));
+                })
+            })
+            .collect::<Result<_, _>>()
+            .or_exit(ExitClass::Internal, || {
+                "sealing a sector of 2 KiB".to_owned()
+            })?;
+        Ok(Self {
+            _folder: folder,
+            sectors,
+        })
+    }
+
+    /// The request that a client would send about these sectors.
+    ///
+    /// # Errors
+    /// Internal, when upstream fails.
+    pub(crate) fn request(&self, family: Family, output: &Output) -> anyhow::Result<ProofRequest> {
+        let step = output.step(&format!("making the vanilla proof of {family}"));
+        let mut progress = |phase: SectorStep| step.rename(&format!("{family}: {phase}"));
+        let first = &self.sectors[0];
+        match family {
+            Family::PoRep => porep_request(first, &mut progress).map(ProofRequest::PoRep),
+            Family::SnapDeals => UpdatedSector::encode(first, &mut progress)
+                .and_then(|updated| updated.request(&mut progress))
+                .map(ProofRequest::SnapDeals),
+            Family::WindowPoSt => {
+                let all: Vec<&SealedSector> = self.sectors.iter().collect();
+                window_post_request(&all, PoStVariant::WindowV1_2, RANDOMNESS, &mut progress)
+                    .map(ProofRequest::WindowPoSt)
+            }
+            Family::WinningPoSt => winning_post_request(first, RANDOMNESS, &mut progress)
+                .map(ProofRequest::WinningPoSt),
+        }
+        .or_exit(ExitClass::Internal, || {
+            format!("making the vanilla proof of {family}")
+        })
+    }
+}
+
+/// A request for a circuit of any size: about real sectors at 2 KiB, about synthetic ones otherwise.
+///
+/// # Errors
+/// As [`Sectors::seal`] and [`Sectors::request`].
+pub(crate) fn request_for(id: CircuitId, output: &Output) -> anyhow::Result<ProofRequest> {
+    if id.sector_size == SectorSize::Kib2 {
+        return Sectors::seal(output)?.request(id.family, output);
+    }
+    let _step = output.step(&format!("making a synthetic sector for {id}"));
+    let kind = match id.family {
+        Family::PoRep => SyntheticKind::PoRep(SealVariant::V1_1),
+        Family::SnapDeals => SyntheticKind::SnapDeals,
+        Family::WindowPoSt => SyntheticKind::WindowPoSt { num_sectors: 1 },
+        Family::WinningPoSt => SyntheticKind::WinningPoSt,
+    };
+    SyntheticSpec {
+        kind,
+        sector_size: id.sector_size,
+        seed: SEED,
+        data: SectorData::Random,
+    }
+    .request()
+    .or_exit(ExitClass::Internal, || {
+        format!("making a synthetic sector for {id}")
+    })
+}

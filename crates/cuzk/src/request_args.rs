@@ -1,0 +1,234 @@
+//! The options that describe a request to `prove` and `verify`, one set per kind, as close to the
+//! fields of the wire as files and a command line allow.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use bytes::Bytes;
+use clap::Args;
+use cuzk_circuits::{
+    PoRepRequest, PoStProof, PoStRequest, ProofRequest, SealProof, SnapDealsRequest, Statement,
+    UnknownRegisteredProof, UpdateProof,
+};
+
+use crate::{
+    encoding::Hex32,
+    exit::{ExitClass, OrExit as _},
+};
+
+/// A miner's id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct MinerId(u64);
+
+impl std::str::FromStr for MinerId {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> anyhow::Result<Self> {
+        let digits = ["f0", "t0"]
+            .iter()
+            .find_map(|prefix| text.strip_prefix(prefix))
+            .unwrap_or(text);
+        let id = digits
+            .parse()
+            .map_err(|_| anyhow::anyhow!("{text:?} is no miner id such as 1000 or f01000"))?;
+        Ok(Self(id))
+    }
+}
+
+/// A proof of replication: C1 output and the miner.
+#[derive(Debug, Args)]
+pub(crate) struct PoRepArgs {
+    /// C1 output as clients send it: JSON with SectorNum, Phase1Out and SectorSize
+    #[arg(long, value_name = "FILE")]
+    c1: PathBuf,
+    /// The miner, such as 1000 or f01000
+    #[arg(long, value_name = "ID")]
+    miner_id: MinerId,
+    /// Refuse C1 output of another registered seal proof, by number or name
+    #[arg(long, value_name = "PROOF", value_parser = seal_proof)]
+    registered_proof: Option<SealProof>,
+    /// Refuse C1 output of another sector
+    #[arg(long, value_name = "N")]
+    sector_number: Option<u64>,
+}
+
+/// A sector update: vanilla proofs of all partitions and the three commitments.
+#[derive(Debug, Args)]
+pub(crate) struct SnapDealsArgs {
+    /// Vanilla proofs, one file per partition, in order
+    #[arg(long, value_name = "FILES", num_args = 1.., required = true)]
+    vanilla: Vec<PathBuf>,
+    /// The registered update proof, by number (0 is 2 KiB, 3 is 32 GiB) or name
+    #[arg(long, value_name = "PROOF", value_parser = update_proof)]
+    registered_proof: UpdateProof,
+    /// Commitment to the replica before the update
+    #[arg(long, value_name = "HEX")]
+    comm_r_old: Hex32,
+    /// Commitment to the updated replica
+    #[arg(long, value_name = "HEX")]
+    comm_r_new: Hex32,
+    /// Commitment to the new data
+    #[arg(long, value_name = "HEX")]
+    comm_d_new: Hex32,
+}
+
+/// A proof of spacetime: vanilla proofs of all sectors and the chain's randomness.
+#[derive(Debug, Args)]
+pub(crate) struct PoStArgs {
+    /// Vanilla proofs, one file per sector, by ascending sector number
+    #[arg(long, value_name = "FILES", num_args = 1.., required = true)]
+    vanilla: Vec<PathBuf>,
+    /// The registered `PoSt` proof, by number (32 GiB: 3 winning, 8 or 13 window) or name
+    #[arg(long, value_name = "PROOF", value_parser = post_proof)]
+    registered_proof: PoStProof,
+    /// The miner, such as 1000 or f01000
+    #[arg(long, value_name = "ID")]
+    miner_id: MinerId,
+    /// The chain's randomness
+    #[arg(long, value_name = "HEX")]
+    randomness: Hex32,
+}
+
+impl PoRepArgs {
+    pub(crate) fn request(&self) -> anyhow::Result<ProofRequest> {
+        let payload = read(&self.c1)?;
+        let mut request = PoRepRequest::from_payload(payload, self.miner_id.0)
+            .or_exit(ExitClass::InvalidInput, || self.c1.display().to_string())?;
+        // What the command line says is compared with the payload when the request is decoded.
+        if let Some(proof) = self.registered_proof {
+            request.registered_proof = proof.number();
+            request.sector_size = proof.sector_size.bytes();
+        }
+        if let Some(sector_number) = self.sector_number {
+            request.sector_number = sector_number;
+        }
+        Ok(ProofRequest::PoRep(request))
+    }
+}
+
+impl SnapDealsArgs {
+    pub(crate) fn request(&self) -> anyhow::Result<ProofRequest> {
+        let bytes = |hash: Hex32| Bytes::copy_from_slice(&hash.0);
+        Ok(ProofRequest::SnapDeals(SnapDealsRequest {
+            registered_proof: self.registered_proof.number(),
+            sector_size: self.registered_proof.sector_size.bytes(),
+            comm_r_old: bytes(self.comm_r_old),
+            comm_r_new: bytes(self.comm_r_new),
+            comm_d_new: bytes(self.comm_d_new),
+            vanilla_proofs: read_all(&self.vanilla)?,
+        }))
+    }
+}
+
+impl PoStArgs {
+    pub(crate) fn window_request(&self) -> anyhow::Result<ProofRequest> {
+        Ok(ProofRequest::WindowPoSt(self.request()?))
+    }
+
+    pub(crate) fn winning_request(&self) -> anyhow::Result<ProofRequest> {
+        Ok(ProofRequest::WinningPoSt(self.request()?))
+    }
+
+    fn request(&self) -> anyhow::Result<PoStRequest> {
+        Ok(PoStRequest {
+            registered_proof: self.registered_proof.number(),
+            sector_size: self.registered_proof.sector_size.bytes(),
+            miner_id: self.miner_id.0,
+            randomness: Bytes::copy_from_slice(&self.randomness.0),
+            partition_index: 0,
+            vanilla_proofs: read_all(&self.vanilla)?,
+        })
+    }
+}
+
+/// Decodes and checks a request.
+///
+/// # Errors
+/// Invalid input, with the path or the byte of the fault.
+pub(crate) fn decode(request: &ProofRequest) -> anyhow::Result<Statement> {
+    request.decode().or_exit(ExitClass::InvalidInput, || {
+        format!("the {} request is refused", request.family())
+    })
+}
+
+fn read_all(paths: &[PathBuf]) -> anyhow::Result<Vec<Bytes>> {
+    paths.iter().map(|path| read(path)).collect()
+}
+
+/// The content of a file that the command line names.
+///
+/// # Errors
+/// Invalid input, when there is no such file; resource, when it cannot be read.
+pub(crate) fn read(path: &Path) -> anyhow::Result<Bytes> {
+    match fs::read(path) {
+        Ok(content) => Ok(Bytes::from(content)),
+        Err(error) => {
+            let class = if error.kind() == std::io::ErrorKind::NotFound {
+                ExitClass::InvalidInput
+            } else {
+                ExitClass::Resource
+            };
+            Err(error).or_exit(class, || format!("reading {}", path.display()))
+        }
+    }
+}
+
+fn seal_proof(text: &str) -> Result<SealProof, UnknownRegisteredProof> {
+    number_or_name(text, SealProof::from_number)
+}
+
+fn update_proof(text: &str) -> Result<UpdateProof, UnknownRegisteredProof> {
+    number_or_name(text, UpdateProof::from_number)
+}
+
+fn post_proof(text: &str) -> Result<PoStProof, UnknownRegisteredProof> {
+    number_or_name(text, PoStProof::from_number)
+}
+
+fn number_or_name<T: std::str::FromStr<Err = UnknownRegisteredProof>>(
+    text: &str,
+    from_number: impl FnOnce(u64) -> Result<T, UnknownRegisteredProof>,
+) -> Result<T, UnknownRegisteredProof> {
+    match text.parse() {
+        Ok(number) => from_number(number),
+        Err(_) => text.parse(),
+    }
+}
+
+#[cfg(test)]
+#[allow(
+    clippy::unwrap_used,
+    reason = "a failed unwrap is a failed test and says where"
+)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_miner_is_a_number_or_an_address() {
+        for text in ["1000", "f01000", "t01000"] {
+            assert_eq!(text.parse::<MinerId>().unwrap(), MinerId(1000));
+        }
+        for text in ["", "f0", "f11000", "-1", "1e3"] {
+            let error = text.parse::<MinerId>().unwrap_err();
+            assert!(error.to_string().contains(&format!("{text:?}")), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_registered_proof_is_a_number_or_a_name() {
+        let by_number = seal_proof("8").unwrap();
+        assert_eq!(by_number.to_string(), "StackedDrg32GiBV1_1");
+        assert_eq!(seal_proof("StackedDrg32GiBV1_1").unwrap(), by_number);
+        assert!(post_proof("99").unwrap_err().to_string().contains("99"));
+        assert!(update_proof("x").unwrap_err().to_string().contains("\"x\""));
+    }
+
+    #[test]
+    fn a_missing_file_is_invalid_input_and_named() {
+        let error = read(Path::new("/nowhere/c1.json")).unwrap_err();
+        assert_eq!(crate::exit::class_of(&error), ExitClass::InvalidInput);
+        assert!(error.to_string().contains("/nowhere/c1.json"));
+    }
+}

@@ -1,0 +1,94 @@
+//! Requests as files, laid out so that `prove` and `verify` take them: what a newcomer needs who
+//! has no sector. One folder per kind, with the payloads as a client would send them and the proof.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use bytes::Bytes;
+use cuzk_circuits::{Family, ProofRequest};
+
+use crate::{
+    encoding::hex,
+    exit::{ExitClass, OrExit as _},
+    keys::{create_folder, shell_word},
+};
+
+/// A request and its proof in a folder.
+#[derive(Debug)]
+pub(crate) struct SavedRequest {
+    family: Family,
+    /// Options of `prove` and `verify` that describe the request.
+    options: String,
+    proof: PathBuf,
+}
+
+impl SavedRequest {
+    /// Writes a request and its proof below `folder`.
+    ///
+    /// # Errors
+    /// Resource, when the folder or a file cannot be written.
+    pub(crate) fn write(
+        folder: &Path,
+        request: &ProofRequest,
+        proof: &[u8],
+    ) -> anyhow::Result<Self> {
+        let family = request.family();
+        let folder = folder.join(family.prefix());
+        create_folder(&folder)?;
+        let options = match request {
+            ProofRequest::PoRep(request) => {
+                let c1 = write_file(folder.join("c1.json"), &request.vanilla_proof)?;
+                format!("--c1 {} --miner-id {}", shell_word(&c1), request.miner_id)
+            }
+            ProofRequest::SnapDeals(request) => format!(
+                "--registered-proof {} --comm-r-old {} --comm-r-new {} --comm-d-new {} --vanilla {}",
+                request.registered_proof,
+                hex(&request.comm_r_old),
+                hex(&request.comm_r_new),
+                hex(&request.comm_d_new),
+                write_vanilla(&folder, &request.vanilla_proofs)?
+            ),
+            ProofRequest::WindowPoSt(request) | ProofRequest::WinningPoSt(request) => format!(
+                "--registered-proof {} --miner-id {} --randomness {} --vanilla {}",
+                request.registered_proof,
+                request.miner_id,
+                hex(&request.randomness),
+                write_vanilla(&folder, &request.vanilla_proofs)?
+            ),
+        };
+        Ok(Self {
+            family,
+            options,
+            proof: write_file(folder.join("proof.bin"), proof)?,
+        })
+    }
+
+    /// The commands that prove the request again and verify the proof, with keys in `keys`.
+    pub(crate) fn commands(&self, keys: &Path) -> [String; 2] {
+        let kind = self.family.prefix();
+        let (keys, proof) = (shell_word(keys), shell_word(&self.proof));
+        let options = &self.options;
+        [
+            format!("cuzk prove {kind} --keys {keys} --out {proof} {options}"),
+            format!("cuzk verify {kind} --keys {keys} --proof {proof} {options}"),
+        ]
+    }
+}
+
+fn write_vanilla(folder: &Path, proofs: &[Bytes]) -> anyhow::Result<String> {
+    let mut names = Vec::with_capacity(proofs.len());
+    for (index, proof) in proofs.iter().enumerate() {
+        let path = write_file(folder.join(format!("vanilla-{index}.bin")), proof)?;
+        names.push(shell_word(&path));
+    }
+    Ok(names.join(" "))
+}
+
+fn write_file(path: PathBuf, content: &[u8]) -> anyhow::Result<PathBuf> {
+    fs::write(&path, content).or_exit(ExitClass::Resource, || {
+        format!("writing {}", path.display())
+    })?;
+    Ok(path)
+}
