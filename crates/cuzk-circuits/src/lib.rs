@@ -14,7 +14,8 @@ pub mod synthetic;
 
 pub use circuit::{CircuitError, CircuitVisitor, with_blank_circuit};
 pub use decode::{
-    Bytes32, DecodeError, decode_porep, decode_snap_deals, decode_window_post, decode_winning_post,
+    Bytes32, DecodeError, PublicData, PublicDataError, PublicPoSt, PublicSeal, PublicUpdate,
+    StoredSector, decode_porep, decode_snap_deals, decode_window_post, decode_winning_post,
 };
 pub use id::{CircuitId, Family, SectorSize, UnknownCircuit};
 pub use prover_id::prover_id;

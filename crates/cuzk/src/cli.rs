@@ -38,7 +38,7 @@ pub(crate) struct GlobalOptions {
     /// No messages and no progress on standard error; warnings and errors stay
     #[arg(long, short, global = true, help_heading = "Global options")]
     pub(crate) quiet: bool,
-    /// Threads to compute with [default: CUZK_THREADS, else as many as the system offers]
+    /// Threads to compute with [default: `CUZK_THREADS`, else as many as the system offers]
     #[arg(long, global = true, value_name = "N", help_heading = "Global options")]
     pub(crate) threads: Option<NonZeroUsize>,
 }

@@ -3,7 +3,7 @@
 //! command does it without saying so.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
@@ -88,7 +88,7 @@ pub(crate) fn make_key(
             .into_iter()
             .find(|path| path.exists())
     {
-        return Err(already_there(path.clone()));
+        return Err(already_there(path));
     }
     create_folder(&store.folder().path)?;
     output.warning(WARNING);
@@ -134,14 +134,14 @@ impl CircuitVisitor for Record {
 
 fn classify(error: SetupError, id: CircuitId) -> anyhow::Error {
     let class = match error {
-        SetupError::Exists { path } => return already_there(path),
+        SetupError::Exists { path } => return already_there(&path),
         SetupError::Io { .. } => ExitClass::Resource,
         _ => ExitClass::Internal,
     };
     classed(class, format!("making the key of {id}"), error)
 }
 
-fn already_there(path: PathBuf) -> anyhow::Error {
+fn already_there(path: &Path) -> anyhow::Error {
     failure(
         ExitClass::Key,
         format!(

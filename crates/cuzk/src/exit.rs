@@ -124,7 +124,10 @@ pub(crate) fn class_of(error: &anyhow::Error) -> ExitClass {
     if let Some(failure) = error.downcast_ref::<Failure>() {
         return failure.class;
     }
-    if error.chain().any(|cause| cause.is::<std::io::Error>()) {
+    if error
+        .chain()
+        .any(<dyn std::error::Error>::is::<std::io::Error>)
+    {
         return ExitClass::Resource;
     }
     ExitClass::Internal

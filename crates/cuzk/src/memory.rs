@@ -11,24 +11,10 @@ use std::{
     time::Duration,
 };
 
-use serde::Serialize;
-
 /// Time between two samples where the kernel's own high-water mark cannot be used.
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(5);
 /// What the kernel wants to read in `clear_refs` to set the high-water mark back.
 const RESET_HIGH_WATER_MARK: &str = "5";
-
-/// Where a peak comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum PeakMethod {
-    /// `VmHWM`, set back at the start of the step: exact.
-    HighWaterMark,
-    /// The largest of `VmRSS` values sampled during the step: a lower bound.
-    Sampling,
-    /// This platform does not tell.
-    Unavailable,
-}
 
 /// Measures peak resident memory from `start` to `finish`. One at a time: the kernel has one mark.
 #[derive(Debug)]
@@ -56,15 +42,6 @@ impl PeakMeter {
             return Self(Source::Unavailable);
         }
         Self(start_sampler())
-    }
-
-    /// The method in use.
-    pub(crate) fn method(&self) -> PeakMethod {
-        match self.0 {
-            Source::HighWaterMark => PeakMethod::HighWaterMark,
-            Source::Sampler { .. } => PeakMethod::Sampling,
-            Source::Unavailable => PeakMethod::Unavailable,
-        }
     }
 
     /// Peak resident bytes since `start`; `None` where the platform does not tell.
@@ -138,7 +115,7 @@ mod tests {
             )
         };
         let meter = PeakMeter::start();
-        let exact = meter.method() == PeakMethod::HighWaterMark;
+        let exact = matches!(meter.0, Source::HighWaterMark);
         assert_eq!(touch(), (BLOCK / 4096) as u64);
         let with_block = meter.finish().expect("linux tells resident memory");
         let after = PeakMeter::start()
@@ -150,7 +127,7 @@ mod tests {
         assert!(after < with_block.max(BLOCK as u64), "{after} {with_block}");
 
         let sampler = PeakMeter(start_sampler());
-        assert_eq!(sampler.method(), PeakMethod::Sampling);
+        assert!(matches!(sampler.0, Source::Sampler { .. }));
         let kept = vec![1_u8; BLOCK];
         let sampled = sampler.finish();
         assert!(sampled.expect("linux tells") >= kept.len() as u64);

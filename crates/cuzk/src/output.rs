@@ -28,6 +28,10 @@ pub(crate) struct OutputOptions {
 
 /// The output of one command.
 #[derive(Debug)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "four independent facts about where output goes, decided once"
+)]
 pub(crate) struct Output {
     json: bool,
     quiet: bool,
@@ -80,6 +84,7 @@ impl Output {
     ///
     /// # Errors
     /// As [`Output::result`].
+    #[allow(clippy::unused_self, reason = "only the owner of the output may print")]
     pub(crate) fn raw(&self, bytes: &[u8]) -> anyhow::Result<()> {
         write_out(bytes)
     }

@@ -224,6 +224,10 @@ pub(crate) fn expect_satisfied(
     })
 }
 
+#[allow(
+    clippy::too_many_arguments,
+    reason = "one call site; key and statement are only there for the message"
+)]
 fn verify_partition(
     statement: &Statement,
     partition: usize,

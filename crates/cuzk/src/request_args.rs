@@ -40,7 +40,7 @@ impl std::str::FromStr for MinerId {
 /// A proof of replication: C1 output and the miner.
 #[derive(Debug, Args)]
 pub(crate) struct PoRepArgs {
-    /// C1 output as clients send it: JSON with SectorNum, Phase1Out and SectorSize
+    /// C1 output as clients send it: JSON with `SectorNum`, `Phase1Out` and `SectorSize`
     #[arg(long, value_name = "FILE")]
     c1: PathBuf,
     /// The miner, such as 1000 or f01000

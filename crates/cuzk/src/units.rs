@@ -26,8 +26,11 @@ pub(crate) fn time(duration: Duration) -> String {
     } else if seconds < 100.0 {
         format!("{seconds:.1} s")
     } else {
-        let whole = seconds.round() as u64;
-        format!("{} min {:02} s", whole / 60, whole % 60)
+        format!(
+            "{:.0} min {:02.0} s",
+            (seconds.round() / 60.0).floor(),
+            seconds.round() % 60.0
+        )
     }
 }
 

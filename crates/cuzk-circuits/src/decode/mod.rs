@@ -13,12 +13,14 @@ mod merkle;
 mod place;
 mod porep;
 mod post;
+mod public;
 mod text;
 mod update;
 
 pub use error::{Bytes32, DecodeError};
 pub use porep::decode_porep;
 pub use post::{decode_window_post, decode_winning_post};
+pub use public::{PublicData, PublicDataError, PublicPoSt, PublicSeal, PublicUpdate, StoredSector};
 pub use update::decode_snap_deals;
 
 use crate::id::CircuitId;

@@ -8,5 +8,6 @@ mod blank;
 mod eight_mib;
 mod fixture;
 mod mutations;
+mod public;
 mod statements;
 mod tampering;

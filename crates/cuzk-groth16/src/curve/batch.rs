@@ -65,8 +65,14 @@ impl<K: PointKernel> PairBatch<K> {
 
     /// Puts the sums into their places in two targets.
     pub(crate) fn scatter(&mut self, targets: [&mut [K::Point]; 2]) {
+        let [first, second] = targets;
         for (place, sum) in self.places.iter().zip(&self.sums) {
-            targets[place.source()][place.index()] = *sum;
+            let target = if place.source() == 0 {
+                &mut *first
+            } else {
+                &mut *second
+            };
+            target[place.index()] = *sum;
         }
         self.pairs.clear();
         self.places.clear();

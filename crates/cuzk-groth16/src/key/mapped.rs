@@ -78,6 +78,38 @@ mod tests {
         assert_eq!(map.bytes(), bytes);
     }
 
+    /// Resident kilobytes of the mapping, as the kernel counts them.
+    fn resident_kib(map: &MappedFile) -> u64 {
+        let address = map.bytes().as_ptr() as u64;
+        let text = std::fs::read_to_string("/proc/self/smaps").expect("Linux");
+        let mut inside = false;
+        for line in text.lines() {
+            let mut words = line.split_whitespace();
+            let first = words.next().expect("no line is empty");
+            if let Some((start, end)) = first.split_once('-') {
+                let bound = |hex| u64::from_str_radix(hex, 16).expect("an address");
+                inside = (bound(start)..bound(end)).contains(&address);
+            } else if inside && first == "Rss:" {
+                let number = words.next().expect("a number follows");
+                return number.parse().expect("a number follows");
+            }
+        }
+        panic!("every mapping is listed");
+    }
+
+    #[test]
+    fn released_pages_leave_the_resident_set() {
+        let map = mapped(&vec![1; 1 << 20]);
+        let sum = |map: &MappedFile| map.bytes().iter().map(|byte| u64::from(*byte)).sum::<u64>();
+        assert_eq!(sum(&map), 1 << 20);
+        assert_eq!(resident_kib(&map), 1024);
+        map.release(1 << 19..1 << 20);
+        assert_eq!(resident_kib(&map), 512);
+        map.release(0..1 << 20);
+        assert_eq!(resident_kib(&map), 0);
+        assert_eq!(sum(&map), 1 << 20);
+    }
+
     #[test]
     fn empty_and_overlong_ranges_are_harmless() {
         let map = mapped(&[1, 2, 3]);

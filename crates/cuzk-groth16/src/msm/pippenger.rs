@@ -225,7 +225,14 @@ impl<K: PointKernel> State<K> {
         tasks.into_par_iter().for_each(|(block, points, scalars)| {
             self.workspaces.with(
                 || Workspace::new(kernel),
-                |workspace| decode_block(kernel, bases, block, &bias, workspace, points, scalars),
+                |workspace| {
+                    let wide = WideScalars {
+                        bias: &bias,
+                        points,
+                        scalars,
+                    };
+                    decode_block(kernel, bases, block, workspace, wide);
+                },
             );
         });
         chunk.iter().map(|block| block.num_wide).sum()
@@ -258,16 +265,26 @@ impl<K: PointKernel> State<K> {
     }
 }
 
+/// Where a block's wide scalars and their bases go.
+struct WideScalars<'a, P> {
+    bias: &'a Recoded,
+    points: &'a mut [P],
+    scalars: &'a mut [Recoded],
+}
+
 /// Decodes the bases of one block whose scalars are not zero.
 fn decode_block<K: PointKernel>(
     kernel: K,
     bases: &dyn BaseSource<K::Field>,
     block: &Block<'_>,
-    bias: &Recoded,
     workspace: &mut Workspace<K>,
-    points: &mut [K::Point],
-    scalars: &mut [Recoded],
+    wide_scalars: WideScalars<'_, K::Point>,
 ) {
+    let WideScalars {
+        bias,
+        points,
+        scalars,
+    } = wide_scalars;
     let width = 2 * <K::Field as crate::field::Coordinate>::BYTES;
     let encoded = bases.encoded(block.first_base..block.first_base + block.num_bases);
     let classifier = Classifier::new();

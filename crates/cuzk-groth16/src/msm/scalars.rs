@@ -92,18 +92,15 @@ impl<'a> ScalarSegment<'a> {
 
     /// Number of selected scalars.
     pub(crate) fn count_selected(&self) -> usize {
-        match self.selected {
-            None => self.scalars.len(),
-            Some(_) => {
-                let words = self.selected.unwrap_or_default();
-                let (full, tail) = (self.scalars.len() / 64, self.scalars.len() % 64);
-                let count: u32 = words[..full].iter().map(|word| word.count_ones()).sum();
-                let last = words
-                    .get(full)
-                    .map_or(0, |word| (word & ((1_u64 << tail) - 1)).count_ones());
-                (count + last) as usize
-            }
-        }
+        let Some(words) = self.selected else {
+            return self.scalars.len();
+        };
+        let (full, tail) = (self.scalars.len() / 64, self.scalars.len() % 64);
+        let count: u32 = words[..full].iter().map(|word| word.count_ones()).sum();
+        let last = words
+            .get(full)
+            .map_or(0, |word| (word & ((1_u64 << tail) - 1)).count_ones());
+        (count + last) as usize
     }
 
     /// The segments, after checking that they select as many scalars as there are bases.

@@ -68,6 +68,9 @@ fn check<F: CurveField>(points: &[Affine<F>], scalars: &[Scalar], bits: Option<u
     }
 }
 
+/// The scalar at an index.
+type ScalarOf<'a> = Box<dyn Fn(usize) -> Scalar + 'a>;
+
 #[test]
 fn sizes_around_powers_of_two_agree_with_the_oracle() {
     for count in [0, 1, 2, 3, 4, 5, 7, 8, 9, 31, 32, 33, 127, 128, 129] {
@@ -81,7 +84,7 @@ fn special_scalars_agree_with_the_oracle() {
     let points = distinct_points::<Fp>(300);
     let uniform = random_scalars(300, 3);
     let half_modulus = (-Scalar::ONE) * Scalar::from(2).invert().expect("two is not zero");
-    let kinds: [(&str, Box<dyn Fn(usize) -> Scalar>); 9] = [
+    let kinds: [(&str, ScalarOf<'_>); 9] = [
         ("zero", Box::new(|_| Scalar::ZERO)),
         ("one", Box::new(|_| Scalar::ONE)),
         ("minus one", Box::new(|_| -Scalar::ONE)),

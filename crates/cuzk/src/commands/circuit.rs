@@ -204,11 +204,7 @@ impl Inspection {
                 units::count(matrix.c)
             )
         };
-        let expected = match (self.expected_constraints, self.matches_expected) {
-            (Some(_), Some(true)) => "as known for this circuit".to_owned(),
-            (Some(expected), _) => format!("DIFFERS from the known {}", units::count(expected)),
-            (None, _) => "no known count to compare with".to_owned(),
-        };
+        let expected = self.expected_text();
         page.fields(&[
             ("circuit", self.circuit.clone()),
             (
@@ -260,6 +256,14 @@ impl Inspection {
                 ),
             ),
         ]);
+    }
+
+    fn expected_text(&self) -> String {
+        match (self.expected_constraints, self.matches_expected) {
+            (Some(_), Some(true)) => "as known for this circuit".to_owned(),
+            (Some(expected), _) => format!("DIFFERS from the known {}", units::count(expected)),
+            (None, _) => "no known count to compare with".to_owned(),
+        }
     }
 
     fn partitions_text(&self) -> String {

@@ -7,7 +7,7 @@ use std::{
 
 /// One finished run.
 #[derive(Debug)]
-pub struct Run {
+pub(crate) struct Run {
     /// Exit code; `None` when a signal ended the process.
     pub code: Option<i32>,
     /// Standard output.
@@ -18,20 +18,20 @@ pub struct Run {
 
 impl Run {
     /// The one JSON value on standard output.
-    pub fn json(&self) -> serde_json::Value {
+    pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.out)
             .unwrap_or_else(|error| panic!("no JSON on standard output: {error}\n{self:?}"))
     }
 
     /// This run, if it ended with `code`.
-    pub fn expect_code(self, code: i32) -> Self {
+    pub(crate) fn expect_code(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "{self:?}");
         self
     }
 }
 
 /// Runs `cuzk` with `home` as its home folder and these variables alone.
-pub fn cuzk_with(home: &Path, variables: &[(&str, &str)], args: &[&str]) -> Run {
+pub(crate) fn cuzk_with(home: &Path, variables: &[(&str, &str)], args: &[&str]) -> Run {
     let output: Output = Command::new(env!("CARGO_BIN_EXE_cuzk"))
         .args(args)
         .env_clear()
@@ -48,7 +48,7 @@ pub fn cuzk_with(home: &Path, variables: &[(&str, &str)], args: &[&str]) -> Run 
 }
 
 /// Runs `cuzk` in an empty home folder that is gone afterwards.
-pub fn cuzk(args: &[&str]) -> Run {
+pub(crate) fn cuzk(args: &[&str]) -> Run {
     let home = tempfile::tempdir().expect("a folder for the run");
     cuzk_with(home.path(), &[], args)
 }

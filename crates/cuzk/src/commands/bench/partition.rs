@@ -36,8 +36,8 @@ const PARTITION: usize = 0;
 /// run of each. A prover computes variables and rows in one pass over the circuit, which is
 /// `evaluate_s`; `witness_s` is the time of a pass for the variables alone, which neither needs, so
 /// it is 0. The clock starts when the key file is mapped; whatever a prover reads or decodes from it
-/// afterwards counts. Peak memory is resident memory (VmHWM, set back before each run through
-/// /proc/self/clear_refs, else sampled), mapped pages of the key that are resident included; the
+/// afterwards counts. Peak memory is resident memory (`VmHWM`, set back before each run
+/// through `/proc/self/clear_refs`, else sampled), mapped pages of the key that are resident included; the
 /// smallest peak of each prover's runs counts.
 #[derive(Debug, Args)]
 #[command(

@@ -140,9 +140,9 @@ fn expected_digest(text: &str, args: &CheckArgs) -> anyhow::Result<KeyDigest> {
         None => Err(failure(
             ExitClass::Usage,
             format!(
-                "no digest is published for a file named {:?}; give the digest to compare with: \
+                "no digest is published for a file named {}; give the digest to compare with: \
                  --digest HEX",
-                args.file.file_name().unwrap_or_default()
+                args.file.file_name().unwrap_or_default().display()
             ),
         )),
     }
