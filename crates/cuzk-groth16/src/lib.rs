@@ -1,4 +1,4 @@
-//! cuzk-groth16
+#![doc = include_str!("../README.md")]
 
 mod assembly;
 mod curve;

@@ -4,7 +4,8 @@
 //! same statements.
 
 use cuzk_circuits::{
-    CircuitId, Family, PoStVariant, ProofRequest, SealProof, SealVariant, SectorSize,
+    Bytes32, CircuitId, Family, PoStProof, PoStVariant, ProofRequest, PublicData, PublicPoSt,
+    PublicSeal, PublicUpdate, SealProof, SealVariant, SectorSize, StoredSector, UpdateProof,
     sector::{
         SealedSector, SectorSpec, SectorStep, UpdatedSector, porep_request, window_post_request,
         winning_post_request,
@@ -74,30 +75,86 @@ impl Sectors {
         })
     }
 
-    /// The request that a client would send about these sectors.
+    /// The request that a client would send about these sectors, and what the chain would know.
     ///
     /// # Errors
     /// Internal, when upstream fails.
-    pub(crate) fn request(&self, family: Family, output: &Output) -> anyhow::Result<ProofRequest> {
+    pub(crate) fn request(
+        &self,
+        family: Family,
+        output: &Output,
+    ) -> anyhow::Result<(ProofRequest, PublicData)> {
         let step = output.step(&format!("making the vanilla proof of {family}"));
         let mut progress = |phase: SectorStep| step.rename(&format!("{family}: {phase}"));
         let first = &self.sectors[0];
         match family {
-            Family::PoRep => porep_request(first, &mut progress).map(ProofRequest::PoRep),
-            Family::SnapDeals => UpdatedSector::encode(first, &mut progress)
-                .and_then(|updated| updated.request(&mut progress))
-                .map(ProofRequest::SnapDeals),
+            Family::PoRep => porep_request(first, &mut progress).map(|request| {
+                let public = PublicData::PoRep(public_seal(first));
+                (ProofRequest::PoRep(request), public)
+            }),
+            Family::SnapDeals => UpdatedSector::encode(first, &mut progress).and_then(|updated| {
+                let public = PublicData::SnapDeals(public_update(first, &updated));
+                let request = updated.request(&mut progress)?;
+                Ok((ProofRequest::SnapDeals(request), public))
+            }),
             Family::WindowPoSt => {
                 let all: Vec<&SealedSector> = self.sectors.iter().collect();
-                window_post_request(&all, PoStVariant::WindowV1_2, RANDOMNESS, &mut progress)
-                    .map(ProofRequest::WindowPoSt)
+                let variant = PoStVariant::WindowV1_2;
+                let public = PublicData::WindowPoSt(public_post(&all, variant));
+                window_post_request(&all, variant, RANDOMNESS, &mut progress)
+                    .map(|request| (ProofRequest::WindowPoSt(request), public))
             }
-            Family::WinningPoSt => winning_post_request(first, RANDOMNESS, &mut progress)
-                .map(ProofRequest::WinningPoSt),
+            Family::WinningPoSt => {
+                let public = PublicData::WinningPoSt(public_post(&[first], PoStVariant::Winning));
+                winning_post_request(first, RANDOMNESS, &mut progress)
+                    .map(|request| (ProofRequest::WinningPoSt(request), public))
+            }
         }
         .or_exit(ExitClass::Internal, || {
             format!("making the vanilla proof of {family}")
         })
+    }
+}
+
+fn public_seal(sector: &SealedSector) -> PublicSeal {
+    let spec = sector.spec();
+    PublicSeal {
+        registered_proof: spec.seal_proof.to_string(),
+        miner_id: spec.miner_id,
+        sector_number: spec.sector_number,
+        ticket: Bytes32(sector.ticket()),
+        seed: Bytes32(sector.seed()),
+        comm_r: Bytes32(sector.comm_r()),
+        comm_d: Bytes32(sector.comm_d()),
+    }
+}
+
+fn public_update(sector: &SealedSector, updated: &UpdatedSector) -> PublicUpdate {
+    let sector_size = sector.spec().seal_proof.sector_size;
+    PublicUpdate {
+        registered_proof: UpdateProof { sector_size }.to_string(),
+        comm_r_old: Bytes32(updated.comm_r_old()),
+        comm_r_new: Bytes32(updated.comm_r_new()),
+        comm_d_new: Bytes32(updated.comm_d_new()),
+    }
+}
+
+fn public_post(sectors: &[&SealedSector], variant: PoStVariant) -> PublicPoSt {
+    let proof = PoStProof {
+        variant,
+        sector_size: SectorSize::Kib2,
+    };
+    PublicPoSt {
+        registered_proof: proof.to_string(),
+        miner_id: MINER_ID,
+        randomness: Bytes32(RANDOMNESS),
+        sectors: sectors
+            .iter()
+            .map(|sector| StoredSector {
+                number: sector.spec().sector_number,
+                comm_r: Bytes32(sector.comm_r()),
+            })
+            .collect(),
     }
 }
 
@@ -107,7 +164,8 @@ impl Sectors {
 /// As [`Sectors::seal`] and [`Sectors::request`].
 pub(crate) fn request_for(id: CircuitId, output: &Output) -> anyhow::Result<ProofRequest> {
     if id.sector_size == SectorSize::Kib2 {
-        return Sectors::seal(output)?.request(id.family, output);
+        let (request, _) = Sectors::seal(output)?.request(id.family, output)?;
+        return Ok(request);
     }
     let _step = output.step(&format!("making a synthetic sector for {id}"));
     let kind = match id.family {

@@ -1,13 +1,15 @@
 //! Requests as files, laid out so that `prove` and `verify` take them: what a newcomer needs who
-//! has no sector. One folder per kind, with the payloads as a client would send them and the proof.
+//! has no sector. One folder per kind: the payloads as a client would send them, what the chain would
+//! know, and the proof.
 
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
+use anyhow::Context as _;
 use bytes::Bytes;
-use cuzk_circuits::{Family, ProofRequest};
+use cuzk_circuits::{Family, ProofRequest, PublicData};
 
 use crate::{
     encoding::hex,
@@ -19,19 +21,21 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct SavedRequest {
     family: Family,
-    /// Options of `prove` and `verify` that describe the request.
+    /// Options of `prove` that describe the request.
     options: String,
+    public: PathBuf,
     proof: PathBuf,
 }
 
 impl SavedRequest {
-    /// Writes a request and its proof below `folder`.
+    /// Writes a request, its public data and its proof below `folder`.
     ///
     /// # Errors
     /// Resource, when the folder or a file cannot be written.
     pub(crate) fn write(
         folder: &Path,
         request: &ProofRequest,
+        public: &PublicData,
         proof: &[u8],
     ) -> anyhow::Result<Self> {
         let family = request.family();
@@ -58,9 +62,11 @@ impl SavedRequest {
                 write_vanilla(&folder, &request.vanilla_proofs)?
             ),
         };
+        let public = serde_json::to_vec_pretty(public).context("writing public data as JSON")?;
         Ok(Self {
             family,
             options,
+            public: write_file(folder.join("public.json"), &public)?,
             proof: write_file(folder.join("proof.bin"), proof)?,
         })
     }
@@ -68,11 +74,12 @@ impl SavedRequest {
     /// The commands that prove the request again and verify the proof, with keys in `keys`.
     pub(crate) fn commands(&self, keys: &Path) -> [String; 2] {
         let kind = self.family.prefix();
-        let (keys, proof) = (shell_word(keys), shell_word(&self.proof));
         let options = &self.options;
+        let (keys, proof) = (shell_word(keys), shell_word(&self.proof));
+        let public = shell_word(&self.public);
         [
             format!("cuzk prove {kind} --keys {keys} --out {proof} {options}"),
-            format!("cuzk verify {kind} --keys {keys} --proof {proof} {options}"),
+            format!("cuzk verify {kind} --keys {keys} --public {public} --proof {proof}"),
         ]
     }
 }

@@ -7,10 +7,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clap::{Args, builder::PossibleValuesParser, builder::TypedValueParser as _};
+use clap::Args;
 use cuzk_circuits::{CircuitId, Family, SectorSize};
 use serde::Serialize;
 
+use super::family_parser;
 use crate::{
     development_keys::{Existing, make_key, toxic_waste},
     environment::Concern,
@@ -71,15 +72,6 @@ struct KindResult {
     peak_rss_bytes: Option<u64>,
     proof_bytes: u64,
     verified: bool,
-}
-
-pub(crate) fn family_parser() -> impl clap::builder::TypedValueParser<Value = Family> {
-    PossibleValuesParser::new(Family::ALL.map(Family::prefix)).map(|prefix| {
-        Family::ALL
-            .into_iter()
-            .find(|family| family.prefix() == prefix)
-            .expect("clap lets only the prefixes pass")
-    })
 }
 
 pub(crate) fn run(args: &DemoArgs, session: &Session) -> anyhow::Result<()> {
@@ -146,7 +138,7 @@ impl KindDemo<'_> {
         let meter = PeakMeter::start();
         let output = &self.session.output;
         let setup = self.make_missing_key(id)?;
-        let request = self.sectors.request(self.family, output)?;
+        let (request, public) = self.sectors.request(self.family, output)?;
         let statement = decode(&request)?;
         let key = self.store.open(id)?;
         let proved = self.prover.prove(&statement, &key, output)?;
@@ -171,7 +163,7 @@ impl KindDemo<'_> {
             units::time(proved.times.verify)
         ));
         let saved = save
-            .map(|folder| SavedRequest::write(folder, &request, &proof))
+            .map(|folder| SavedRequest::write(folder, &request, &public, &proof))
             .transpose()?;
         Ok((result, saved))
     }

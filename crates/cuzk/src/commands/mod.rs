@@ -8,6 +8,9 @@ pub(crate) mod key;
 pub(crate) mod prove;
 pub(crate) mod verify;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use cuzk_circuits::Family;
+
 use crate::{cli::Command, session::Session};
 
 /// Runs one command.
@@ -24,4 +27,14 @@ pub(crate) fn run(command: Command, session: &Session) -> anyhow::Result<()> {
         Command::Key(args) => key::run(&args, session),
         Command::Completions(args) => completions::run(&args, session),
     }
+}
+
+/// Reads a kind as circuit ids spell it: porep, snap, wpost, winning.
+fn family_parser() -> impl TypedValueParser<Value = Family> {
+    PossibleValuesParser::new(Family::ALL.map(Family::prefix)).map(|prefix| {
+        Family::ALL
+            .into_iter()
+            .find(|family| family.prefix() == prefix)
+            .expect("clap lets only the prefixes pass")
+    })
 }

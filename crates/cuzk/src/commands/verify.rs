@@ -1,94 +1,54 @@
-//! `cuzk verify`: is this the proof of that statement?
+//! `cuzk verify`: is this the proof of that statement? Only what stands on the chain is needed, and
+//! a verifying key.
 
-use std::{path::PathBuf, time::Instant};
+use std::{
+    path::{Path, PathBuf},
+    time::Instant,
+};
 
-use clap::{Args, Subcommand};
-use cuzk_circuits::ProofRequest;
+use clap::Args;
+use cuzk_circuits::{Family, PublicData, PublicDataError};
 use cuzk_groth16::{Proof, VerifyError, verify_batch};
 use serde::Serialize;
 
+use super::family_parser;
 use crate::{
     encoding::decode_proof,
     environment::Concern,
-    exit::{ExitClass, OrExit as _},
+    exit::{ExitClass, OrExit as _, classed},
     keys::KeyStore,
     output::Page,
-    proving::public_inputs,
-    request_args::{PoRepArgs, PoStArgs, SnapDealsArgs, decode, read},
+    request_args::read,
     session::Session,
     units,
 };
 
-/// Verify one proof from files
+/// Verify one proof against what stands on the chain
 ///
 /// The exit code is 0 when the proof verifies, 5 when it is well-formed and does not.
+///
+/// Public data is a JSON object; hashes are 64 hexadecimal digits, registered proofs names such as
+/// `StackedDrg32GiBV1_1`.
+///
+///   porep            `registered_proof`, `miner_id`, `sector_number`, ticket, seed, `comm_r`, `comm_d`
+///
+///   snap             `registered_proof`, `comm_r_old`, `comm_r_new`, `comm_d_new`
+///
+///   wpost, winning   `registered_proof`, `miner_id`, randomness, sectors: a list of {number, `comm_r`}
 #[derive(Debug, Args)]
 #[command(
-    subcommand_required = true,
-    arg_required_else_help = true,
-    disable_help_subcommand = true,
-    after_help = "Examples:\n  cuzk verify porep --c1 c1.json --miner-id 1000 --proof proof.bin\n\n\
-                  cuzk demo --save DIR writes requests and proofs of every kind and prints the \
+    after_help = "Examples:\n  cuzk verify porep --public public.json --proof proof.bin\n  cuzk \
+                  verify winning --public public.json --proof proof.hex --keys ./keys --json\n\n\
+                  cuzk demo --save DIR writes public data and proofs of every kind and prints the \
                   commands that verify them."
 )]
 pub(crate) struct VerifyArgs {
-    #[command(subcommand)]
-    kind: VerifyKind,
-}
-
-#[derive(Debug, Subcommand)]
-enum VerifyKind {
-    /// Verify a proof of replication (PoRep C2)
-    #[command(
-        name = "porep",
-        after_help = "Examples:\n  cuzk verify porep --c1 c1.json --miner-id 1000 --proof proof.bin"
-    )]
-    PoRep {
-        #[command(flatten)]
-        request: PoRepArgs,
-        #[command(flatten)]
-        options: VerifyOptions,
-    },
-    /// Verify a proof of a sector update
-    #[command(
-        name = "snap",
-        after_help = "Examples:\n  cuzk verify snap --vanilla vanilla-*.bin --registered-proof 3 \
-                      --comm-r-old HEX --comm-r-new HEX --comm-d-new HEX --proof proof.bin"
-    )]
-    SnapDeals {
-        #[command(flatten)]
-        request: SnapDealsArgs,
-        #[command(flatten)]
-        options: VerifyOptions,
-    },
-    /// Verify a proof that the sectors of a deadline are stored
-    #[command(
-        name = "wpost",
-        after_help = "Examples:\n  cuzk verify wpost --vanilla sector-*.bin --registered-proof 13 \
-                      --miner-id 1000 --randomness HEX --proof proof.bin"
-    )]
-    WindowPoSt {
-        #[command(flatten)]
-        request: PoStArgs,
-        #[command(flatten)]
-        options: VerifyOptions,
-    },
-    /// Verify a proof that one sector is stored
-    #[command(
-        name = "winning",
-        after_help = "Examples:\n  cuzk verify winning --vanilla sector.bin --registered-proof 3 \
-                      --miner-id 1000 --randomness HEX --proof proof.bin"
-    )]
-    WinningPoSt {
-        #[command(flatten)]
-        request: PoStArgs,
-        #[command(flatten)]
-        options: VerifyOptions,
-    },
-}
-
-#[derive(Debug, Args)]
-struct VerifyOptions {
+    /// What was proved
+    #[arg(value_name = "KIND", value_parser = family_parser())]
+    kind: Family,
+    /// What the chain knows of the statement, as JSON
+    #[arg(long, value_name = "FILE")]
+    public: PathBuf,
     /// The proof: raw bytes, hex or base64, which the file's content tells
     #[arg(long, value_name = "FILE")]
     proof: PathBuf,
@@ -108,81 +68,66 @@ struct VerifyResult {
 }
 
 pub(crate) fn run(args: &VerifyArgs, session: &Session) -> anyhow::Result<()> {
-    let (request, options) = match &args.kind {
-        VerifyKind::PoRep { request, options } => (request.request()?, options),
-        VerifyKind::SnapDeals { request, options } => (request.request()?, options),
-        VerifyKind::WindowPoSt { request, options } => (request.window_request()?, options),
-        VerifyKind::WinningPoSt { request, options } => (request.winning_request()?, options),
-    };
-    verify(&request, options, session)
-}
-
-fn verify(
-    request: &ProofRequest,
-    options: &VerifyOptions,
-    session: &Session,
-) -> anyhow::Result<()> {
-    let concerns = if options.keys.is_none() {
+    let concerns = if args.keys.is_none() {
         &[Concern::Threads, Concern::ParameterFolder][..]
     } else {
         &[Concern::Threads]
     };
     session.announce(concerns)?;
     session.start_threads()?;
-    let family = request.family();
-    let store = KeyStore::new(
-        session
-            .environment
-            .parameter_folder(options.keys.as_deref())?,
-    );
-    let id = request.circuit_id().or_exit(ExitClass::InvalidInput, || {
-        format!("the {family} request is refused")
-    })?;
-    let key = store.verifying_key(id)?;
-    let statement = decode(request)?;
-    let num_partitions = statement.num_partitions();
-    let proofs = read_proofs(options, num_partitions)?;
+    let refused = || format!("the public data in {} is refused", args.public.display());
+    let public = PublicData::from_json(args.kind, &read(&args.public)?)
+        .or_exit(ExitClass::InvalidInput, refused)?;
+    let id = public
+        .circuit_id()
+        .or_exit(ExitClass::InvalidInput, refused)?;
+    let folder = session.environment.parameter_folder(args.keys.as_deref())?;
+    let key = KeyStore::new(folder).verifying_key(id)?;
 
     let start = Instant::now();
-    let statements: Vec<_> = proofs
-        .into_iter()
-        .enumerate()
-        .map(|(partition, proof)| Ok((public_inputs(&statement, partition)?, proof)))
-        .collect::<anyhow::Result<_>>()?;
-    verify_batch(&key, &statements).map_err(|error| classify(error, &options.proof))?;
+    let inputs = public.public_inputs().map_err(|error| {
+        let class = match error {
+            PublicDataError::Field(_) => ExitClass::InvalidInput,
+            PublicDataError::Upstream { .. } => ExitClass::Internal,
+        };
+        classed(class, refused(), error)
+    })?;
+    let num_partitions = inputs.len();
+    let proofs = read_proofs(&args.proof, num_partitions)?;
+    let statements: Vec<_> = inputs.into_iter().zip(proofs).collect();
+    verify_batch(&key, &statements).map_err(|error| classify(error, &args.proof))?;
     let elapsed = start.elapsed();
+
     let result = VerifyResult {
-        kind: family.prefix(),
+        kind: args.kind.prefix(),
         circuit: id.to_string(),
         partitions: num_partitions as u64,
         verified: true,
         verify_s: elapsed.as_secs_f64(),
     };
     session.output.result(&result, |page: &mut Page| {
+        let plural = if num_partitions == 1 { "" } else { "s" };
         page.line(&format!(
-            "verified: {} proof{} of {id} in {}",
-            num_partitions,
-            if num_partitions == 1 { "" } else { "s" },
+            "verified: {num_partitions} proof{plural} of {id} in {}",
             units::time(elapsed)
         ));
     })
 }
 
-fn read_proofs(options: &VerifyOptions, num_partitions: usize) -> anyhow::Result<Vec<Proof>> {
-    let path = &options.proof;
-    let content = read(path)?;
-    let bytes =
-        decode_proof(&content).or_exit(ExitClass::InvalidInput, || path.display().to_string())?;
-    Proof::parse_exactly(&bytes, num_partitions)
-        .or_exit(ExitClass::InvalidInput, || path.display().to_string())
+fn read_proofs(path: &Path, num_partitions: usize) -> anyhow::Result<Vec<Proof>> {
+    let malformed = || format!("{} holds no proof", path.display());
+    let bytes = decode_proof(&read(path)?).or_exit(ExitClass::InvalidInput, malformed)?;
+    Proof::parse_exactly(&bytes, num_partitions).or_exit(ExitClass::InvalidInput, || {
+        format!("{} does not hold the proof", path.display())
+    })
 }
 
-fn classify(error: VerifyError, proof: &std::path::Path) -> anyhow::Error {
+fn classify(error: VerifyError, proof: &Path) -> anyhow::Error {
     let class = match error {
         VerifyError::NumInputs { .. } => ExitClass::Key,
         VerifyError::NoProofs => ExitClass::InvalidInput,
         VerifyError::Randomness(_) => ExitClass::Resource,
         _ => ExitClass::NotVerified,
     };
-    crate::exit::classed(class, proof.display().to_string(), error)
+    classed(class, proof.display().to_string(), error)
 }
