@@ -1,0 +1,366 @@
+//! The whole way in files: demo makes a key, proves and saves; prove and verify take the files; what
+//! is wrong is refused with the documented exit code.
+
+#[allow(dead_code, reason = "each test file uses its part of the module")]
+mod binary;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
+
+use binary::{Run, cuzk_with};
+use serde_json::Value;
+
+const PROOF_BYTES: usize = 192;
+
+/// A home folder in which `demo --kind winning --save saved` ran once.
+struct Home {
+    folder: tempfile::TempDir,
+    demo: Value,
+    prove: Vec<String>,
+}
+
+static HOME: OnceLock<Home> = OnceLock::new();
+
+fn home() -> &'static Home {
+    HOME.get_or_init(|| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let args = [
+            "demo", "--kind", "winning", "--keys", "keys", "--save", "saved", "--json",
+        ];
+        let run = cuzk_with(folder.path(), &[], &args).expect_code(0);
+        assert!(run.err.contains("DEVELOPMENT ONLY"), "{run:?}");
+        let demo = run.json();
+        let command = demo["commands"][0].as_str().expect("a command");
+        // Paths of this run have no blanks, so the command is its words.
+        let prove = command.split(' ').skip(1).map(str::to_owned).collect();
+        Home {
+            folder,
+            demo,
+            prove,
+        }
+    })
+}
+
+impl Home {
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn run(&self, args: &[&str]) -> Run {
+        cuzk_with(self.folder.path(), &[], args)
+    }
+
+    /// The printed command without `--out`, and these options added.
+    fn prove(&self, keys: &str, extra: &[&str]) -> Run {
+        let mut args: Vec<&str> = Vec::new();
+        let mut words = self.prove.iter().map(String::as_str);
+        while let Some(word) = words.next() {
+            match word {
+                "--out" => drop(words.next()),
+                "--keys" => {
+                    words.next();
+                    args.extend(["--keys", keys]);
+                }
+                word => args.push(word),
+            }
+        }
+        args.extend(extra);
+        self.run(&args)
+    }
+
+    fn verify(&self, public: &Path, proof: &Path) -> Run {
+        let utf8 = |path: &Path| path.to_str().expect("temporary paths are UTF-8").to_owned();
+        let (public, proof) = (utf8(public), utf8(proof));
+        self.run(&[
+            "verify", "winning", "--keys", "keys", "--public", &public, "--proof", &proof, "--json",
+        ])
+    }
+
+    fn saved(&self, name: &str) -> PathBuf {
+        self.path("saved/winning").join(name)
+    }
+
+    /// A copy of a saved file with an edit.
+    fn edited(&self, name: &str, copy: &str, edit: impl FnOnce(&mut Vec<u8>)) -> PathBuf {
+        let mut content = fs::read(self.saved(name)).expect("a saved file");
+        edit(&mut content);
+        let path = self.path(copy);
+        fs::write(&path, content).expect("write a copy");
+        path
+    }
+}
+
+#[test]
+fn demo_reports_every_number_of_a_kind() {
+    let kinds = home().demo["kinds"].as_array().expect("a list");
+    assert_eq!(kinds.len(), 1);
+    let kind = &kinds[0];
+    assert_eq!(kind["circuit"], "winning-2k");
+    assert_eq!(kind["constraints"], 90_750);
+    assert_eq!(kind["partitions"], 1);
+    assert_eq!(kind["proof_bytes"], PROOF_BYTES);
+    assert_eq!(kind["verified"], true);
+    for key in ["setup_s", "witness_s", "prove_s", "verify_s"] {
+        assert!(kind[key].as_f64() > Some(0.0), "{key}: {kind}");
+    }
+    if cfg!(target_os = "linux") {
+        assert!(kind["peak_rss_bytes"].as_u64() > Some(10 << 20), "{kind}");
+    }
+}
+
+#[test]
+fn demo_makes_a_key_once_and_says_where_it_keeps_it() {
+    let run = home()
+        .run(&["demo", "--kind", "winning", "--keys", "keys"])
+        .expect_code(0);
+    assert!(run.out.contains("reused"), "{run:?}");
+    assert!(
+        run.err.contains("development keys: keys (from --keys)"),
+        "{run:?}"
+    );
+    assert!(!run.err.contains("DEVELOPMENT ONLY"), "{run:?}");
+}
+
+#[test]
+fn the_printed_commands_prove_and_verify() {
+    let home = home();
+    let run = home
+        .prove("keys", &["--check-vanilla", "--json"])
+        .expect_code(0);
+    let proved = run.json();
+    assert_eq!(proved["verified"], true);
+    assert_eq!(proved["kind"], "winning");
+    let proof = proved["proof"].as_str().expect("hexadecimal digits");
+    assert_eq!(proof.len(), 2 * PROOF_BYTES);
+    let written = home.path("proof.hex");
+    fs::write(&written, proof).expect("write the proof");
+    let verified = home
+        .verify(&home.saved("public.json"), &written)
+        .expect_code(0)
+        .json();
+    assert_eq!(verified["verified"], true);
+    assert_eq!(verified["circuit"], "winning-2k");
+}
+
+#[test]
+fn a_proof_is_printed_in_the_encoding_asked_for_and_read_in_any() {
+    let home = home();
+    let base64 = home
+        .prove("keys", &["--encoding", "base64", "--quiet"])
+        .expect_code(0);
+    assert_eq!(base64.out.len(), PROOF_BYTES / 3 * 4 + 1);
+    assert!(base64.err.is_empty(), "{base64:?}");
+    let written = home.path("proof.b64");
+    fs::write(&written, base64.out).expect("write the proof");
+    home.verify(&home.saved("public.json"), &written)
+        .expect_code(0);
+    let saved = fs::read(home.saved("proof.bin")).expect("the saved proof");
+    assert_eq!(saved.len(), PROOF_BYTES);
+    home.verify(&home.saved("public.json"), &home.saved("proof.bin"))
+        .expect_code(0);
+}
+
+#[test]
+fn a_proof_with_a_flipped_sign_does_not_verify() {
+    let home = home();
+    // Bit 5 of a compressed point is the sign of y: still a point, of another proof.
+    let tampered = home.edited("proof.bin", "tampered.bin", |proof| proof[0] ^= 0x20);
+    let run = home
+        .verify(&home.saved("public.json"), &tampered)
+        .expect_code(5);
+    assert!(run.err.contains("do not verify"), "{run:?}");
+    assert!(run.out.is_empty(), "{run:?}");
+}
+
+#[test]
+fn a_proof_of_another_statement_does_not_verify() {
+    let home = home();
+    let text = fs::read_to_string(home.saved("public.json")).expect("public data");
+    let mut public: Value = serde_json::from_str(&text).expect("JSON");
+    public["randomness"] = Value::from("11".repeat(32));
+    let other = home.path("other.json");
+    fs::write(&other, public.to_string()).expect("write public data");
+    home.verify(&other, &home.saved("proof.bin")).expect_code(5);
+}
+
+#[test]
+fn malformed_proofs_and_public_data_are_invalid_input() {
+    let home = home();
+    let public = home.saved("public.json");
+    let short = home.edited("proof.bin", "short.bin", |proof| proof.truncate(191));
+    let run = home.verify(&public, &short).expect_code(3);
+    assert!(run.err.contains("191 bytes"), "{run:?}");
+    let infinity = home.edited("proof.bin", "infinity.bin", |proof| {
+        proof[..48].fill(0);
+        proof[0] = 0xc0;
+    });
+    let run = home.verify(&public, &infinity).expect_code(3);
+    assert!(run.err.contains("infinity"), "{run:?}");
+    let prose = home.edited("proof.bin", "prose.txt", |proof| {
+        *proof = b"a proof".to_vec()
+    });
+    home.verify(&public, &prose).expect_code(3);
+
+    let cut = home.edited("public.json", "cut.json", |text| text.truncate(40));
+    let run = home.verify(&cut, &home.saved("proof.bin")).expect_code(3);
+    assert!(run.err.contains("byte"), "{run:?}");
+}
+
+#[test]
+fn a_damaged_vanilla_proof_is_refused_and_makes_no_proof() {
+    let home = home();
+    let vanilla = home.saved("vanilla-0.bin");
+    let vanilla = vanilla.to_str().expect("temporary paths are UTF-8");
+    let cut = home.edited("vanilla-0.bin", "cut.bin", |bytes| bytes.truncate(100));
+    // A byte of a hash on a path: well-formed, and not what the tree holds.
+    let wrong = home.edited("vanilla-0.bin", "wrong.bin", |bytes| bytes[100] ^= 1);
+    for (file, text) in [(&cut, "byte"), (&wrong, "winning-2k")] {
+        let file = file.to_str().expect("temporary paths are UTF-8");
+        let mut args: Vec<&str> = home.prove.iter().map(String::as_str).collect();
+        for word in &mut args {
+            match *word {
+                word_ if vanilla.ends_with(word_) && word_.ends_with("vanilla-0.bin") => {
+                    *word = file;
+                }
+                word_ if word_.ends_with("proof.bin") => *word = "never.bin",
+                _ => {}
+            }
+        }
+        let run = home.run(&args).expect_code(3);
+        assert!(run.err.contains(text), "{run:?}");
+        assert!(!home.path("never.bin").exists());
+    }
+}
+
+#[test]
+fn bad_c1_output_is_refused_with_the_json_path() {
+    let home = home();
+    for (name, text, expected) in [
+        ("empty.json", "", "byte 0"),
+        ("words.json", "hello", "byte 0"),
+        (
+            "size.json",
+            r#"{"SectorNum":1,"Phase1Out":"","SectorSize":-1}"#,
+            "SectorSize",
+        ),
+        (
+            "base64.json",
+            r#"{"SectorNum":1,"Phase1Out":"e?","SectorSize":2048}"#,
+            "Phase1Out (byte 1)",
+        ),
+    ] {
+        fs::write(home.path(name), text).expect("write a payload");
+        let run = home
+            .run(&["prove", "porep", "--c1", name, "--miner-id", "1000"])
+            .expect_code(3);
+        assert!(run.err.contains(expected), "{name}: {run:?}");
+    }
+}
+
+#[test]
+fn a_missing_key_exits_with_4_and_names_path_origin_and_way_out() {
+    let home = home();
+    let run = home.prove("elsewhere", &[]).expect_code(4);
+    for text in [
+        "elsewhere/v28-",
+        "from --keys",
+        "cuzk key setup --circuit winning-2k --keys elsewhere",
+    ] {
+        assert!(run.err.contains(text), "{text}: {run:?}");
+    }
+    let public = home.saved("public.json");
+    let proof = home.saved("proof.bin");
+    let args = [
+        "verify",
+        "winning",
+        "--public",
+        public.to_str().expect("temporary paths are UTF-8"),
+        "--proof",
+        proof.to_str().expect("temporary paths are UTF-8"),
+    ];
+    let variables = [("FIL_PROOFS_PARAMETER_CACHE", "/nonexistent")];
+    let run = cuzk_with(home.folder.path(), &variables, &args).expect_code(4);
+    assert!(
+        run.err
+            .contains("from the variable FIL_PROOFS_PARAMETER_CACHE"),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn a_verifying_key_alone_verifies_and_a_stale_one_is_refused() {
+    let home = home();
+    let copy = |from: &Path, to: &Path| fs::copy(from, to).map(drop).expect("copy a key");
+    let of = |extension: &str| {
+        fs::read_dir(home.path("keys"))
+            .expect("the key folder")
+            .map(|entry| entry.expect("an entry").path())
+            .find(|path| path.extension().is_some_and(|found| found == extension))
+            .expect("a key file")
+    };
+    let vk = of("vk");
+    let alone = home.path("vk-alone");
+    fs::create_dir(&alone).expect("a folder");
+    copy(&vk, &alone.join(vk.file_name().expect("a name")));
+    let verify = |keys: &str| {
+        let public = home.saved("public.json");
+        let proof = home.saved("proof.bin");
+        let paths = [public, proof].map(|path| path.display().to_string());
+        home.run(&[
+            "verify", "winning", "--keys", keys, "--public", &paths[0], "--proof", &paths[1],
+        ])
+    };
+    verify("vk-alone").expect_code(0);
+
+    let setup = ["key", "setup", "--circuit", "winning-2k", "--keys", "stale"];
+    home.run(&setup).expect_code(0);
+    let stale = home.path("stale");
+    copy(&vk, &stale.join(vk.file_name().expect("a name")));
+    let run = verify("stale").expect_code(4);
+    assert!(run.err.contains("of another setup"), "{run:?}");
+}
+
+#[test]
+fn bench_proves_the_same_bytes_as_bellperson_and_reports_both() {
+    let args = [
+        "bench",
+        "partition",
+        "--circuit",
+        "winning-2k",
+        "--keys",
+        "keys",
+        "--against",
+        "bellperson",
+        "--json",
+    ];
+    let json = home().run(&args).expect_code(0).json();
+    let keys: Vec<&str> = json
+        .as_object()
+        .expect("an object")
+        .keys()
+        .map(String::as_str)
+        .collect();
+    let mut expected = vec![
+        "circuit",
+        "ours",
+        "bellperson",
+        "time_ratio",
+        "memory_ratio",
+        "verified",
+    ];
+    expected.sort_unstable();
+    let mut found = keys;
+    found.sort_unstable();
+    assert_eq!(found, expected);
+    assert_eq!(json["verified"], true);
+    for side in ["ours", "bellperson"] {
+        for key in ["evaluate_s", "prove_s", "total_s"] {
+            assert!(json[side][key].as_f64() > Some(0.0), "{side} {key}");
+        }
+        assert!(json[side]["witness_s"].is_number());
+    }
+    assert!(json["time_ratio"].as_f64() > Some(0.0));
+}
