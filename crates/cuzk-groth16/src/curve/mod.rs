@@ -8,6 +8,8 @@ mod affine;
 pub(crate) mod batch;
 mod encoding;
 pub(crate) mod kernel;
+#[cfg(test)]
+mod tests;
 
 pub use affine::{Affine, CurveField, G1Point, G2Point};
 pub use encoding::{PointError, decode_point, decode_point_unchecked, encode_point};

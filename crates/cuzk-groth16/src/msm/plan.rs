@@ -8,8 +8,8 @@ use super::scalars::{
 
 /// Scalars per block, the unit in which bases are decoded; a multiple of 64.
 pub(crate) const BLOCK_SCALARS: usize = 4096;
-/// Wide points per chunk, the unit in which Pippenger's method runs: 16 MiB of G1 points.
-pub(crate) const CHUNK_POINTS: usize = 1 << 17;
+/// Wide points per chunk, the unit in which Pippenger's method runs: 8 MiB of G1 points.
+pub(crate) const CHUNK_POINTS: usize = 1 << 16;
 /// Blocks per chunk at most, so that pages are given back also where wide scalars are rare.
 const CHUNK_BLOCKS: usize = 256;
 /// Bytes that buckets may take: 17-bit windows over G1 fit.

@@ -124,4 +124,60 @@ mod tests {
             .fold(Scalar::ZERO, |sum, value| sum * point + value);
         assert_eq!(h_at_point * vanishing, product);
     }
+
+    /// bellperson's computation of the same coefficients: seven transforms.
+    fn bellperson_quotient(evaluations: Evaluations) -> Vec<Scalar> {
+        use bellperson::domain::EvaluationDomain;
+        let worker = ec_gpu_gen::threadpool::Worker::new();
+        let kernel = &mut None;
+        let [mut a, mut b, mut c] = [evaluations.a, evaluations.b, evaluations.c]
+            .map(|values| EvaluationDomain::from_coeffs(values).expect("below 2^32 rows"));
+        EvaluationDomain::ifft_many(&mut [&mut a, &mut b, &mut c], &worker, kernel)
+            .expect("no device is involved");
+        EvaluationDomain::coset_fft_many(&mut [&mut a, &mut b, &mut c], &worker, kernel)
+            .expect("no device is involved");
+        a.mul_assign(&worker, &b);
+        a.sub_assign(&worker, &c);
+        a.divide_by_z_on_coset(&worker);
+        a.icoset_fft(&worker, kernel)
+            .expect("no device is involved");
+        let mut h = a.into_coeffs();
+        h.truncate(h.len() - 1);
+        h
+    }
+
+    #[test]
+    fn the_coefficients_are_those_of_bellperson() {
+        for (num_rows, log_domain) in [(2, 1), (5, 3), (5000, 13)] {
+            let evaluations = satisfied(num_rows, 4);
+            let found = quotient(evaluations.clone(), log_domain, Arithmetic::Fastest);
+            assert!(found == bellperson_quotient(evaluations), "{num_rows} rows");
+        }
+    }
+
+    #[test]
+    #[ignore = "measures the time of a quotient of 2^20 rows beside bellperson's"]
+    fn speed_beside_bellperson() {
+        let evaluations = satisfied(1 << 20, 5);
+        let time = |compute: &dyn Fn(Evaluations) -> Vec<Scalar>| {
+            (0..3)
+                .map(|_| {
+                    let evaluations = evaluations.clone();
+                    let start = std::time::Instant::now();
+                    assert_eq!(compute(evaluations).len(), (1 << 20) - 1);
+                    start.elapsed().as_secs_f64()
+                })
+                .fold(f64::INFINITY, f64::min)
+        };
+        let theirs = time(&bellperson_quotient);
+        for arithmetic in [Arithmetic::Fastest, Arithmetic::Portable] {
+            let ours = time(&|evaluations| quotient(evaluations, 20, arithmetic));
+            let line = format!(
+                "quotient of 2^20 rows by {}: {ours:.3} s, x{:.2} of bellperson's {theirs:.3} s\n",
+                arithmetic.name(),
+                ours / theirs,
+            );
+            std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes()).expect("stderr");
+        }
+    }
 }

@@ -343,3 +343,80 @@ pub(crate) fn invert_lanes<F: Coefficients<N>, const N: usize>(element: &Element
     let inverse = unpack::<F, N>(&product).inverse();
     element_mul(&broadcast(&pack(&inverse)), &others)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Ifma;
+    use super::*;
+
+    /// Coordinates at the edges of the range and some powers.
+    fn samples<F: Coordinate>(generator: F) -> Vec<F> {
+        let mut samples = vec![F::ZERO, F::ONE, F::ONE.neg(), F::ONE.double(), generator];
+        while samples.len() < 16 {
+            let last = samples[samples.len() - 1];
+            samples.push(last.square().mul(&generator));
+        }
+        samples
+    }
+
+    #[target_feature(enable = "avx512f")]
+    fn unpack_lanes<F: Coefficients<N>, const N: usize>(element: &Element<N>) -> Vec<F> {
+        let mut sliced = [[Words::ZERO; LIMBS]; N];
+        store_sliced(element, &mut sliced);
+        (0..8)
+            .map(|lane| unpack(&sliced.map(|limbs| Words(limbs.map(|words| words.0[lane])))))
+            .collect()
+    }
+
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    fn check<F: Coefficients<N>, const N: usize>(samples: &[F]) {
+        for a in samples {
+            for b in samples {
+                let (va, vb) = (broadcast(&pack(a)), broadcast(&pack(b)));
+                let all = |value: F| vec![value; 8];
+                assert_eq!(unpack_lanes::<F, N>(&element_mul(&va, &vb)), all(a.mul(b)));
+                let sum = element_add_raw(&va, &vb);
+                let difference = element_sub_raw(&va, &vb);
+                let small = to_small(&difference);
+                assert_eq!(unpack_lanes::<F, N>(&small), all(a.sub(b)));
+                let product = element_mul(&to_factor(&sum), &to_factor(&difference));
+                let expected = a.add(b).mul(&a.sub(b));
+                assert_eq!(unpack_lanes::<F, N>(&product), all(expected));
+                let square = to_small(&square_raw(&to_factor(&sum)));
+                assert_eq!(unpack_lanes::<F, N>(&square), all(a.add(b).square()));
+                let zero = zero_lanes(&to_factor(&difference));
+                assert_eq!(zero == 0xff, a == b);
+            }
+        }
+    }
+
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    fn check_inverses<F: Coefficients<N>, const N: usize>(values: &[F]) {
+        let mut sliced = [[Words::ZERO; LIMBS]; N];
+        for (lane, value) in values.iter().enumerate() {
+            let packed: Packed<N> = pack(value);
+            for (limbs, words) in sliced.iter_mut().zip(packed) {
+                for (limb, word) in limbs.iter_mut().zip(words.0) {
+                    limb.0[lane] = word;
+                }
+            }
+        }
+        let inverses = invert_lanes::<F, N>(&load_sliced(&sliced));
+        let expected: Vec<F> = values.iter().map(F::inverse).collect();
+        assert_eq!(unpack_lanes::<F, N>(&inverses), expected);
+    }
+
+    #[test]
+    fn arithmetic_is_that_of_blst_at_the_edges_of_the_range_too() {
+        let Some(_) = Ifma::detect() else { return };
+        let generator = Fp::ONE.double().double().add(&Fp::ONE);
+        let extension = Fp2::new(generator, generator.neg());
+        // SAFETY: the instructions were detected above.
+        unsafe {
+            check(&samples(generator));
+            check(&samples(extension));
+            check_inverses(&samples(generator)[5..13]);
+            check_inverses(&samples(extension)[5..13]);
+        }
+    }
+}
