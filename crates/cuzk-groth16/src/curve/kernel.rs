@@ -4,6 +4,15 @@
 //! [`Portable`] works on [`Affine`] points through `blst`, [`Vectorized`] on eight pairs at a time. Code above is
 //! generic over the kernel; [`Kernels::with_kernel`] picks the one for this processor.
 
+#![cfg_attr(
+    not(target_arch = "x86_64"),
+    allow(
+        unused_variables,
+        clippy::unused_self,
+        reason = "elsewhere there is one arithmetic and nothing to choose"
+    )
+)]
+
 use std::fmt::Debug;
 
 use super::affine::{Affine, CurveField};

@@ -4,6 +4,14 @@
 //! curve), so conversion to and from `blstrs` copies bytes. [`CurveField`] ties a coordinate field to its curve,
 //! which lets one generic implementation serve both groups. Sums of many points go through a [`PointKernel`].
 
+#![cfg_attr(
+    not(target_arch = "x86_64"),
+    allow(
+        unused_imports,
+        reason = "elsewhere there is one arithmetic and nothing to choose"
+    )
+)]
+
 mod affine;
 pub(crate) mod batch;
 mod encoding;

@@ -15,7 +15,7 @@ use crate::curve::CurveField;
 use crate::field::{Fp, Fp2};
 use crate::key::{ProvingKey, Section};
 use crate::msm::{MsmSettings, ScalarSegment, msm, scratch_bytes};
-use crate::ntt::quotient;
+use crate::ntt::{quotient, quotient_bytes};
 
 /// How a [`CpuDevice`] uses the processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,7 +149,12 @@ impl ProverDevice for CpuDevice {
         let witness = SCALAR * (shape.num_inputs + shape.num_aux);
         let pending = SCALAR * circuit.num_b();
         let partition = witness + 3 * SCALAR * shape.num_rows();
-        let transforms = witness + 3 * SCALAR * domain;
+        let transforms = witness
+            + quotient_bytes(
+                shape.log_domain(),
+                settings.threads.get(),
+                settings.msm.arithmetic,
+            );
         let h_sum = witness + SCALAR * domain + scratch_g1(domain);
         let other_sums = witness + pending + scratch_g1(shape.num_inputs + shape.num_aux);
         Footprint {

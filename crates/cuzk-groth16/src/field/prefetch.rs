@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "the prefetch instruction takes a pointer")]
 
 /// Asks the processor to load `value` into its nearest cache; does nothing where that cannot be asked.
-#[inline(always)]
+#[inline]
 pub(crate) fn prefetch<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]
     {

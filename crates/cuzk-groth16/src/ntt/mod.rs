@@ -7,6 +7,14 @@
 //!
 //! The coset is g·⟨ω⟩ with g the field's multiplicative generator, as in every bellman-style prover.
 
+#![cfg_attr(
+    not(target_arch = "x86_64"),
+    allow(
+        unused_variables,
+        reason = "elsewhere there is one arithmetic and nothing to choose"
+    )
+)]
+
 mod naive;
 mod network;
 mod ops;
@@ -19,7 +27,7 @@ use ff::{Field, PrimeField};
 
 pub(crate) use naive::quotient_naive;
 pub(crate) use network::Network;
-pub(crate) use quotient::quotient;
+pub(crate) use quotient::{quotient, quotient_bytes};
 use twiddles::Twiddles;
 
 /// A generator of the domain of size 2^`log_domain`, at most 2^32.

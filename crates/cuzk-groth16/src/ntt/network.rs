@@ -53,6 +53,18 @@ impl Network {
         Self::Portable(Twiddles::new(omega, log_size, Self::LOG_TABLE))
     }
 
+    /// Bytes of factors that [`Self::new`] keeps.
+    pub(crate) fn table_bytes(log_size: u32, arithmetic: Arithmetic) -> usize {
+        let log_table = match arithmetic.vectorized() {
+            #[cfg(target_arch = "x86_64")]
+            Some(_) if 1 << log_size >= LEAF => Self::LOG_VECTOR_TABLE,
+            _ => Self::LOG_TABLE,
+        };
+        let bits = log_size.saturating_sub(1);
+        let low = bits.min(log_table);
+        size_of::<Scalar>() * ((1 << low) + (1 << (bits - low)))
+    }
+
     /// (Σᵢ xᵢ·ω^(ij)) at position rev(j) for xᵢ at position i, in place.
     pub(crate) fn to_reversed(&self, values: &mut [Scalar]) {
         match self {

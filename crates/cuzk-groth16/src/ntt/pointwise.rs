@@ -13,6 +13,8 @@ use crate::field::ifma::{pointwise, scalar::GROUP};
 const LOG_TASK: u32 = 10;
 /// Rows and columns of a tile of [`scaled_difference_to_natural`], which fills 128 KiB.
 const LOG_TILE: u32 = 6;
+/// Bytes that a thread needs for a tile.
+pub(super) const TILE_BYTES: usize = size_of::<Scalar>() << (2 * LOG_TILE);
 
 /// Multiplies `values[i]` by `factors[i]`.
 pub(super) fn multiply_each(arithmetic: Arithmetic, values: &mut [Scalar], factors: &[Scalar]) {

@@ -8,15 +8,17 @@ use blstrs::Scalar;
 use cuzk_r1cs::Evaluations;
 use ff::{Field, PrimeField};
 
-use super::pointwise::{multiply_each, scale_by_reversed_powers, scaled_difference_to_natural};
+use super::pointwise::{
+    TILE_BYTES, multiply_each, scale_by_reversed_powers, scaled_difference_to_natural,
+};
 use super::{Network, inverse_size, root_of_unity};
 use crate::curve::Arithmetic;
 
 /// The coefficients of h, n − 1 of them in natural order, n being 2^`log_domain`.
 ///
 /// The row values must satisfy a·b = c; if they do not, the result is not a quotient and proofs made with it do not
-/// verify. Runs on the threads of the current pool; holds at most three vectors of n scalars, beside tables of 1 MiB
-/// (of 128 MiB in portable arithmetic).
+/// verify. Runs on the threads of the current pool; holds at most three vectors of n scalars and some tables, see
+/// [`quotient_bytes`].
 pub(crate) fn quotient(
     evaluations: Evaluations,
     log_domain: u32,
@@ -52,6 +54,14 @@ pub(crate) fn quotient(
     let mut h = scaled_difference_to_natural(arithmetic, &a, &c, factor, invert(generator));
     h.truncate(size - 1);
     h
+}
+
+/// Upper estimate of the bytes that [`quotient`] holds, its operands included.
+pub(crate) fn quotient_bytes(log_domain: u32, threads: usize, arithmetic: Arithmetic) -> usize {
+    const SCALAR: usize = size_of::<Scalar>();
+    let vectors = (3 * SCALAR) << log_domain;
+    let tables = 2 * Network::table_bytes(log_domain, arithmetic);
+    vectors + tables + threads * TILE_BYTES
 }
 
 fn invert(value: Scalar) -> Scalar {
@@ -144,6 +154,19 @@ mod tests {
         let mut h = a.into_coeffs();
         h.truncate(h.len() - 1);
         h
+    }
+
+    #[test]
+    fn the_estimate_grows_with_the_domain_and_covers_the_vectors() {
+        for arithmetic in [Arithmetic::Fastest, Arithmetic::Portable] {
+            let bytes: Vec<usize> = (0..30)
+                .map(|log_domain| quotient_bytes(log_domain, 2, arithmetic))
+                .collect();
+            assert!(bytes.is_sorted());
+            assert!((0..30).all(|log_domain| bytes[log_domain] >= 96 << log_domain));
+            // Tables of factors stop growing.
+            assert!(bytes[29] - (96 << 29) < 160 << 20);
+        }
     }
 
     #[test]
