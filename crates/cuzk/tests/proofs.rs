@@ -15,8 +15,9 @@ use serde_json::Value;
 
 const PROOF_BYTES: usize = 192;
 
-/// A home folder in which `demo --kind winning --save saved` ran once.
+/// A home folder in which `demo --kind KIND --keys keys --save saved` ran once.
 struct Home {
+    kind: &'static str,
     folder: tempfile::TempDir,
     demo: Value,
     prove: Vec<String>,
@@ -24,11 +25,16 @@ struct Home {
 
 static HOME: OnceLock<Home> = OnceLock::new();
 
+/// The smallest circuit, for everything that does not depend on the kind.
 fn home() -> &'static Home {
-    HOME.get_or_init(|| {
+    HOME.get_or_init(|| Home::after_demo("wpost"))
+}
+
+impl Home {
+    fn after_demo(kind: &'static str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let args = [
-            "demo", "--kind", "winning", "--keys", "keys", "--save", "saved", "--json",
+            "demo", "--kind", kind, "--keys", "keys", "--save", "saved", "--json",
         ];
         let run = cuzk_with(folder.path(), &[], &args).expect_code(0);
         assert!(run.err.contains("DEVELOPMENT ONLY"), "{run:?}");
@@ -36,15 +42,14 @@ fn home() -> &'static Home {
         let command = demo["commands"][0].as_str().expect("a command");
         // Paths of this run have no blanks, so the command is its words.
         let prove = command.split(' ').skip(1).map(str::to_owned).collect();
-        Home {
+        Self {
+            kind,
             folder,
             demo,
             prove,
         }
-    })
-}
+    }
 
-impl Home {
     fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -53,7 +58,7 @@ impl Home {
         cuzk_with(self.folder.path(), &[], args)
     }
 
-    /// The printed command without `--out`, and these options added.
+    /// The printed command without `--out`, with keys in another folder and these options added.
     fn prove(&self, keys: &str, extra: &[&str]) -> Run {
         let mut args: Vec<&str> = Vec::new();
         let mut words = self.prove.iter().map(String::as_str);
@@ -71,16 +76,27 @@ impl Home {
         self.run(&args)
     }
 
+    /// The printed command with one word replaced.
+    fn prove_with(&self, word: &str, replacement: &str) -> Run {
+        let args: Vec<&str> = self
+            .prove
+            .iter()
+            .map(|found| if found == word { replacement } else { found })
+            .collect();
+        assert!(args.contains(&replacement), "{word} is not in {args:?}");
+        self.run(&args)
+    }
+
     fn verify(&self, public: &Path, proof: &Path) -> Run {
         let utf8 = |path: &Path| path.to_str().expect("temporary paths are UTF-8").to_owned();
         let (public, proof) = (utf8(public), utf8(proof));
         self.run(&[
-            "verify", "winning", "--keys", "keys", "--public", &public, "--proof", &proof, "--json",
+            "verify", self.kind, "--keys", "keys", "--public", &public, "--proof", &proof, "--json",
         ])
     }
 
     fn saved(&self, name: &str) -> PathBuf {
-        self.path("saved/winning").join(name)
+        self.path("saved").join(self.kind).join(name)
     }
 
     /// A copy of a saved file with an edit.
@@ -98,8 +114,8 @@ fn demo_reports_every_number_of_a_kind() {
     let kinds = home().demo["kinds"].as_array().expect("a list");
     assert_eq!(kinds.len(), 1);
     let kind = &kinds[0];
-    assert_eq!(kind["circuit"], "winning-2k");
-    assert_eq!(kind["constraints"], 90_750);
+    assert_eq!(kind["circuit"], "wpost-2k");
+    assert_eq!(kind["constraints"], 21_866);
     assert_eq!(kind["partitions"], 1);
     assert_eq!(kind["proof_bytes"], PROOF_BYTES);
     assert_eq!(kind["verified"], true);
@@ -114,7 +130,7 @@ fn demo_reports_every_number_of_a_kind() {
 #[test]
 fn demo_makes_a_key_once_and_says_where_it_keeps_it() {
     let run = home()
-        .run(&["demo", "--kind", "winning", "--keys", "keys"])
+        .run(&["demo", "--kind", "wpost", "--keys", "keys"])
         .expect_code(0);
     assert!(run.out.contains("reused"), "{run:?}");
     assert!(
@@ -125,8 +141,8 @@ fn demo_makes_a_key_once_and_says_where_it_keeps_it() {
 }
 
 #[test]
-fn the_printed_commands_prove_and_verify() {
-    let home = home();
+fn the_printed_commands_prove_and_verify_a_winning_post() {
+    let home = Home::after_demo("winning");
     let run = home
         .prove("keys", &["--check-vanilla", "--json"])
         .expect_code(0);
@@ -137,12 +153,17 @@ fn the_printed_commands_prove_and_verify() {
     assert_eq!(proof.len(), 2 * PROOF_BYTES);
     let written = home.path("proof.hex");
     fs::write(&written, proof).expect("write the proof");
-    let verified = home
-        .verify(&home.saved("public.json"), &written)
-        .expect_code(0)
-        .json();
+    let public = home.saved("public.json");
+    let verified = home.verify(&public, &written).expect_code(0).json();
     assert_eq!(verified["verified"], true);
     assert_eq!(verified["circuit"], "winning-2k");
+    let tampered = home.edited("proof.bin", "tampered.bin", flip_sign);
+    home.verify(&public, &tampered).expect_code(5);
+}
+
+/// Bit 5 of a compressed point is the sign of y: still a point, of another proof.
+fn flip_sign(proof: &mut Vec<u8>) {
+    proof[0] ^= 0x20;
 }
 
 #[test]
@@ -166,8 +187,7 @@ fn a_proof_is_printed_in_the_encoding_asked_for_and_read_in_any() {
 #[test]
 fn a_proof_with_a_flipped_sign_does_not_verify() {
     let home = home();
-    // Bit 5 of a compressed point is the sign of y: still a point, of another proof.
-    let tampered = home.edited("proof.bin", "tampered.bin", |proof| proof[0] ^= 0x20);
+    let tampered = home.edited("proof.bin", "tampered.bin", flip_sign);
     let run = home
         .verify(&home.saved("public.json"), &tampered)
         .expect_code(5);
@@ -200,7 +220,7 @@ fn malformed_proofs_and_public_data_are_invalid_input() {
     let run = home.verify(&public, &infinity).expect_code(3);
     assert!(run.err.contains("infinity"), "{run:?}");
     let prose = home.edited("proof.bin", "prose.txt", |proof| {
-        *proof = b"a proof".to_vec()
+        *proof = b"a proof".to_vec();
     });
     home.verify(&public, &prose).expect_code(3);
 
@@ -212,27 +232,20 @@ fn malformed_proofs_and_public_data_are_invalid_input() {
 #[test]
 fn a_damaged_vanilla_proof_is_refused_and_makes_no_proof() {
     let home = home();
-    let vanilla = home.saved("vanilla-0.bin");
-    let vanilla = vanilla.to_str().expect("temporary paths are UTF-8");
-    let cut = home.edited("vanilla-0.bin", "cut.bin", |bytes| bytes.truncate(100));
+    let before = fs::read(home.saved("proof.bin")).expect("the saved proof");
+    let cut = |bytes: &mut Vec<u8>| bytes.truncate(100);
     // A byte of a hash on a path: well-formed, and not what the tree holds.
-    let wrong = home.edited("vanilla-0.bin", "wrong.bin", |bytes| bytes[100] ^= 1);
-    for (file, text) in [(&cut, "byte"), (&wrong, "winning-2k")] {
-        let file = file.to_str().expect("temporary paths are UTF-8");
-        let mut args: Vec<&str> = home.prove.iter().map(String::as_str).collect();
-        for word in &mut args {
-            match *word {
-                word_ if vanilla.ends_with(word_) && word_.ends_with("vanilla-0.bin") => {
-                    *word = file;
-                }
-                word_ if word_.ends_with("proof.bin") => *word = "never.bin",
-                _ => {}
-            }
-        }
-        let run = home.run(&args).expect_code(3);
+    let wrong = |bytes: &mut Vec<u8>| bytes[100] ^= 1;
+    home.edited("vanilla-0.bin", "cut.bin", cut);
+    home.edited("vanilla-0.bin", "wrong.bin", wrong);
+    for (file, text) in [("cut.bin", "vanilla_proofs[0]"), ("wrong.bin", "wpost-2k")] {
+        let run = home
+            .prove_with("saved/wpost/vanilla-0.bin", file)
+            .expect_code(3);
         assert!(run.err.contains(text), "{run:?}");
-        assert!(!home.path("never.bin").exists());
     }
+    let after = fs::read(home.saved("proof.bin")).expect("the saved proof");
+    assert_eq!(before, after, "a refused request has written a proof");
 }
 
 #[test]
@@ -267,7 +280,7 @@ fn a_missing_key_exits_with_4_and_names_path_origin_and_way_out() {
     for text in [
         "elsewhere/v28-",
         "from --keys",
-        "cuzk key setup --circuit winning-2k --keys elsewhere",
+        "cuzk key setup --circuit wpost-2k --keys elsewhere",
     ] {
         assert!(run.err.contains(text), "{text}: {run:?}");
     }
@@ -275,7 +288,7 @@ fn a_missing_key_exits_with_4_and_names_path_origin_and_way_out() {
     let proof = home.saved("proof.bin");
     let args = [
         "verify",
-        "winning",
+        "wpost",
         "--public",
         public.to_str().expect("temporary paths are UTF-8"),
         "--proof",
@@ -310,12 +323,12 @@ fn a_verifying_key_alone_verifies_and_a_stale_one_is_refused() {
         let proof = home.saved("proof.bin");
         let paths = [public, proof].map(|path| path.display().to_string());
         home.run(&[
-            "verify", "winning", "--keys", keys, "--public", &paths[0], "--proof", &paths[1],
+            "verify", "wpost", "--keys", keys, "--public", &paths[0], "--proof", &paths[1],
         ])
     };
     verify("vk-alone").expect_code(0);
 
-    let setup = ["key", "setup", "--circuit", "winning-2k", "--keys", "stale"];
+    let setup = ["key", "setup", "--circuit", "wpost-2k", "--keys", "stale"];
     home.run(&setup).expect_code(0);
     let stale = home.path("stale");
     copy(&vk, &stale.join(vk.file_name().expect("a name")));
@@ -329,7 +342,7 @@ fn bench_proves_the_same_bytes_as_bellperson_and_reports_both() {
         "bench",
         "partition",
         "--circuit",
-        "winning-2k",
+        "wpost-2k",
         "--keys",
         "keys",
         "--against",
