@@ -7,8 +7,8 @@ use cuzk_circuits::{
     Bytes32, CircuitId, Family, PoStProof, PoStVariant, ProofRequest, PublicData, PublicPoSt,
     PublicSeal, PublicUpdate, SealProof, SealVariant, SectorSize, StoredSector, UpdateProof,
     sector::{
-        SealedSector, SectorSpec, SectorStep, UpdatedSector, porep_request, window_post_request,
-        winning_post_request,
+        SealedSector, SectorError, SectorSpec, SectorStep, UpdatedSector, porep_request,
+        window_post_request, winning_post_request,
     },
     synthetic::{SectorData, SyntheticKind, SyntheticSpec},
 };
@@ -49,26 +49,26 @@ impl Sectors {
                 "making a temporary folder for sectors".to_owned()
             })?;
         let step = output.step("sealing sectors of 2 KiB");
-        let sectors = (1..=NUM_SECTORS)
-            .map(|sector_number| {
-                let spec = SectorSpec {
-                    seal_proof: SealProof {
-                        variant: SealVariant::V1_1,
-                        sector_size: SectorSize::Kib2,
-                    },
-                    miner_id: MINER_ID,
-                    sector_number,
-                    seed: SEED,
-                };
-                let path = folder.path().join(sector_number.to_string());
-                SealedSector::seal(&spec, &path, &mut |phase: SectorStep| {
-                    step.rename(&format!("sealing sector {sector_number}: {phase}"));
-                })
+        let seal = |sector_number: u64| {
+            let spec = SectorSpec {
+                seal_proof: SealProof {
+                    variant: SealVariant::V1_1,
+                    sector_size: SectorSize::Kib2,
+                },
+                miner_id: MINER_ID,
+                sector_number,
+                seed: SEED,
+            };
+            let path = folder.path().join(sector_number.to_string());
+            SealedSector::seal(&spec, &path, &mut |phase: SectorStep| {
+                step.rename(&format!("sealing sector {sector_number}: {phase}"));
             })
-            .collect::<Result<_, _>>()
-            .or_exit(ExitClass::Internal, || {
-                "sealing a sector of 2 KiB".to_owned()
-            })?;
+        };
+        let sectors =
+            on_own_threads(|| (1..=NUM_SECTORS).map(seal).collect::<Result<Vec<_>, _>>())?
+                .or_exit(ExitClass::Internal, || {
+                    "sealing a sector of 2 KiB".to_owned()
+                })?;
         Ok(Self {
             _folder: folder,
             sectors,
@@ -85,7 +85,18 @@ impl Sectors {
         output: &Output,
     ) -> anyhow::Result<(ProofRequest, PublicData)> {
         let step = output.step(&format!("making the vanilla proof of {family}"));
-        let mut progress = |phase: SectorStep| step.rename(&format!("{family}: {phase}"));
+        let progress = |phase: SectorStep| step.rename(&format!("{family}: {phase}"));
+        on_own_threads(|| self.vanilla_proof(family, progress))?
+            .or_exit(ExitClass::Internal, || {
+                format!("making the vanilla proof of {family}")
+            })
+    }
+
+    fn vanilla_proof(
+        &self,
+        family: Family,
+        mut progress: impl FnMut(SectorStep),
+    ) -> Result<(ProofRequest, PublicData), SectorError> {
         let first = &self.sectors[0];
         match family {
             Family::PoRep => porep_request(first, &mut progress).map(|request| {
@@ -110,10 +121,17 @@ impl Sectors {
                     .map(|request| (ProofRequest::WinningPoSt(request), public))
             }
         }
-        .or_exit(ExitClass::Internal, || {
-            format!("making the vanilla proof of {family}")
-        })
     }
+}
+
+/// Runs upstream's work on threads that end with it, so that what it leaves in the heaps of its
+/// threads is used again by those that prove, and does not count twice in their peak.
+fn on_own_threads<R: Send>(work: impl FnOnce() -> R + Send) -> anyhow::Result<R> {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(rayon::current_num_threads())
+        .build()
+        .map(|pool| pool.install(work))
+        .or_exit(ExitClass::Resource, || "starting threads".to_owned())
 }
 
 fn public_seal(sector: &SealedSector) -> PublicSeal {

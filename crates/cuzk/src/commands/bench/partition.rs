@@ -108,7 +108,7 @@ pub(super) fn run(args: &PartitionArgs, session: &Session) -> anyhow::Result<()>
     let bench = Bench {
         statement: &statement,
         store: &store,
-        prover: Prover::new(threads)?,
+        threads,
         session,
     };
     let mut ours = Vec::new();
@@ -156,7 +156,7 @@ fn expect_equal_threads(threads: NonZeroUsize, session: &Session) -> anyhow::Res
 struct Bench<'a> {
     statement: &'a Statement,
     store: &'a KeyStore,
-    prover: Prover,
+    threads: NonZeroUsize,
     session: &'a Session,
 }
 
@@ -166,13 +166,14 @@ impl Bench<'_> {
         let _step = self.session.output.step(&format!("{id}: cuzk"));
         let meter = PeakMeter::start();
         let key = self.store.open(id)?;
-        let loaded_key = self.prover.load_key(&key)?;
+        let prover = Prover::new(self.threads)?;
+        let loaded_key = prover.load_key(&key)?;
         let start = Instant::now();
         let direct = evaluate_partition(self.statement, PARTITION)?;
         expect_satisfied(self.statement, PARTITION, &direct.evaluations)?;
         let evaluate = start.elapsed();
-        let circuit = self.prover.load_circuit(&loaded_key, &direct)?;
-        let proof = self.prover.prove_partition(circuit, direct, blinding)?;
+        let circuit = prover.load_circuit(&loaded_key, &direct)?;
+        let proof = prover.prove_partition(circuit, direct, blinding)?;
         let total = start.elapsed();
         let side = SideResult::new(evaluate, total, meter.finish());
         self.verify(&proof, "cuzk")?;
