@@ -128,7 +128,24 @@ impl Output {
 
 /// Prints the failure that ends the process.
 pub(crate) fn report_failure(error: &anyhow::Error) {
-    write_to_stderr(&format!("error: {error:#}\n"));
+    write_to_stderr(&format!("error: {}\n", describe(error)));
+}
+
+/// The messages of an error's chain in one line. Libraries that put the cause into their own
+/// message and hand it on as well are not repeated.
+fn describe(error: &anyhow::Error) -> String {
+    error
+        .chain()
+        .map(ToString::to_string)
+        .fold(String::new(), |mut text, cause| {
+            if !text.ends_with(&cause) {
+                if !text.is_empty() {
+                    text.push_str(": ");
+                }
+                text.push_str(&cause);
+            }
+            text
+        })
 }
 
 fn write_to_stderr(text: &str) {
@@ -216,6 +233,14 @@ mod tests {
 
     fn cells(row: &[&str]) -> Vec<String> {
         row.iter().map(|&cell| cell.to_owned()).collect()
+    }
+
+    #[test]
+    fn a_cause_that_stands_in_the_message_already_is_not_repeated() {
+        let error = anyhow::anyhow!("disk full")
+            .context("writing x: disk full")
+            .context("demo");
+        assert_eq!(describe(&error), "demo: writing x: disk full");
     }
 
     #[test]
