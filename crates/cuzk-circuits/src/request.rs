@@ -4,8 +4,13 @@
 //! kind only. Here each kind is a struct of the fields that it uses. Payloads are shared bytes:
 //! cloning a request copies none of them.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
+use filecoin_proofs_api::seal::SealCommitPhase1Output;
+use serde::Serialize;
 
+use crate::SealProof;
 use crate::id::Family;
 
 /// A proof to be made.
@@ -47,6 +52,40 @@ pub struct PoRepRequest {
     /// JSON with exactly the keys `SectorNum`, `Phase1Out` (base64 of the C1 output's JSON) and
     /// `SectorSize`.
     pub vanilla_proof: Bytes,
+}
+
+impl PoRepRequest {
+    /// C1 output as a client sends it, wrapped in JSON whose keys are Go's field names.
+    pub(crate) fn wrapping(
+        output: &SealCommitPhase1Output,
+        seal_proof: SealProof,
+        miner_id: u64,
+        sector_number: u64,
+    ) -> serde_json::Result<Self> {
+        #[derive(Serialize)]
+        struct Wrapper<'a> {
+            #[serde(rename = "SectorNum")]
+            sector_number: u64,
+            #[serde(rename = "Phase1Out")]
+            phase1_out: &'a str,
+            #[serde(rename = "SectorSize")]
+            sector_size: u64,
+        }
+        let sector_size = seal_proof.sector_size.bytes();
+        let phase1_out = STANDARD.encode(serde_json::to_vec(output)?);
+        let wrapper = Wrapper {
+            sector_number,
+            phase1_out: &phase1_out,
+            sector_size,
+        };
+        Ok(Self {
+            registered_proof: seal_proof.number(),
+            sector_size,
+            miner_id,
+            sector_number,
+            vanilla_proof: serde_json::to_vec(&wrapper)?.into(),
+        })
+    }
 }
 
 /// An update of a sealed sector with new data.

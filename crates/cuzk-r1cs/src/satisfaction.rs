@@ -86,23 +86,7 @@ impl Checking<'_> {
 impl ConstraintSystem<Fr> for Checking<'_> {
     type Root = Self;
 
-    fn alloc<F, A, AR>(&mut self, _: A, value: F) -> Result<Variable, SynthesisError>
-    where
-        F: FnOnce() -> Result<Fr, SynthesisError>,
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-    {
-        Ok(self.witness.push_aux(value()?))
-    }
-
-    fn alloc_input<F, A, AR>(&mut self, _: A, value: F) -> Result<Variable, SynthesisError>
-    where
-        F: FnOnce() -> Result<Fr, SynthesisError>,
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-    {
-        Ok(self.witness.push_input(value()?))
-    }
+    crate::system::valued_variables!();
 
     fn enforce<A, AR, LA, LB, LC>(&mut self, name: A, a: LA, b: LB, c: LC)
     where

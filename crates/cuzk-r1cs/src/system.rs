@@ -1,4 +1,6 @@
-//! What all our constraint systems share: they are their own root and most keep no names.
+//! What our constraint systems share: how they allocate variables, and that they are their own root.
+//!
+//! A trait cannot give part of another trait's methods, so macros do.
 
 /// The namespace methods of a constraint system that is its own root and keeps no names.
 macro_rules! unnamed_root {
@@ -18,4 +20,54 @@ macro_rules! unnamed_root {
     };
 }
 
-pub(crate) use unnamed_root;
+/// Allocation in a constraint system that counts variables and never asks for a value.
+macro_rules! counted_variables {
+    () => {
+        fn alloc<F, A, AR>(&mut self, _: A, _: F) -> Result<Variable, SynthesisError>
+        where
+            F: FnOnce() -> Result<Fr, SynthesisError>,
+            A: FnOnce() -> AR,
+            AR: Into<String>,
+        {
+            self.num_aux += 1;
+            self.densities.push_aux();
+            Ok(Variable::new_unchecked(Index::Aux(self.num_aux - 1)))
+        }
+
+        fn alloc_input<F, A, AR>(&mut self, _: A, _: F) -> Result<Variable, SynthesisError>
+        where
+            F: FnOnce() -> Result<Fr, SynthesisError>,
+            A: FnOnce() -> AR,
+            AR: Into<String>,
+        {
+            self.num_inputs += 1;
+            self.densities.push_input();
+            Ok(Variable::new_unchecked(Index::Input(self.num_inputs - 1)))
+        }
+    };
+}
+
+/// Allocation in a constraint system that keeps values and nothing else about variables.
+macro_rules! valued_variables {
+    () => {
+        fn alloc<F, A, AR>(&mut self, _: A, value: F) -> Result<Variable, SynthesisError>
+        where
+            F: FnOnce() -> Result<Fr, SynthesisError>,
+            A: FnOnce() -> AR,
+            AR: Into<String>,
+        {
+            Ok(self.witness.push_aux(value()?))
+        }
+
+        fn alloc_input<F, A, AR>(&mut self, _: A, value: F) -> Result<Variable, SynthesisError>
+        where
+            F: FnOnce() -> Result<Fr, SynthesisError>,
+            A: FnOnce() -> AR,
+            AR: Into<String>,
+        {
+            Ok(self.witness.push_input(value()?))
+        }
+    };
+}
+
+pub(crate) use {counted_variables, unnamed_root, valued_variables};

@@ -2,8 +2,6 @@
 
 use std::error::Error as StdError;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use filecoin_proofs_api::seal::{SealCommitPhase1Output, VanillaSealProof};
 use serde::Serialize;
@@ -19,17 +17,6 @@ use crate::{PoStProof, PoStVariant, SealProof, SealVariant, SectorSize, UpdatePr
 
 /// Failures of upstream, which is `anyhow` throughout.
 type Encoded<Request> = Result<Request, Box<dyn StdError + Send + Sync>>;
-
-/// C1 output as Go programs send it; the keys are their field names.
-#[derive(Serialize)]
-struct Wrapper<'a> {
-    #[serde(rename = "SectorNum")]
-    sector_num: u64,
-    #[serde(rename = "Phase1Out")]
-    phase1_out: &'a str,
-    #[serde(rename = "SectorSize")]
-    sector_size: u64,
-}
 
 impl SyntheticSpec {
     pub(super) fn porep(
@@ -49,21 +36,14 @@ impl SyntheticSpec {
     }
 
     fn interactive_porep(&self, proof: SealProof) -> Encoded<PoRepRequest> {
-        let json = serde_json::to_vec(&self.seal_commit_phase1_output(proof)?)?;
-        let phase1_out = STANDARD.encode(&json);
-        drop(json);
-        let wrapper = Wrapper {
-            sector_num: self.sector_number(),
-            phase1_out: &phase1_out,
-            sector_size: self.sector_size.bytes(),
-        };
-        Ok(PoRepRequest {
-            registered_proof: proof.number(),
-            sector_size: self.sector_size.bytes(),
-            miner_id: MINER_ID,
-            sector_number: self.sector_number(),
-            vanilla_proof: serde_json::to_vec(&wrapper)?.into(),
-        })
+        let output = self.seal_commit_phase1_output(proof)?;
+        let sector_number = self.sector_number();
+        Ok(PoRepRequest::wrapping(
+            &output,
+            proof,
+            MINER_ID,
+            sector_number,
+        )?)
     }
 
     /// C1 output in the published type.

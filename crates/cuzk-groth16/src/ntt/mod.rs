@@ -40,6 +40,13 @@ pub(crate) fn inverse_size(log_domain: u32) -> Scalar {
     (0..log_domain).fold(Scalar::ONE, |inverse, _| inverse * Scalar::TWO_INV)
 }
 
+/// The inverse of a root, of the generator, or of a value of X^n − 1 off the domain.
+fn invert(value: Scalar) -> Scalar {
+    value
+        .invert()
+        .expect("roots, the generator, and values of X^n - 1 off the domain are not zero")
+}
+
 /// The index whose `bits` low bits are those of `index` in reverse.
 pub(crate) const fn reverse(index: usize, bits: u32) -> usize {
     if bits == 0 {

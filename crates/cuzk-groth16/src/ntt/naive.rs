@@ -4,7 +4,7 @@ use blstrs::Scalar;
 use cuzk_r1cs::Evaluations;
 use ff::{Field, PrimeField};
 
-use super::{inverse_size, root_of_unity};
+use super::{inverse_size, invert, root_of_unity};
 
 /// yⱼ = Σᵢ xᵢ·ω^(ij), all in natural order.
 pub(super) fn transform_naive(values: &[Scalar], omega: Scalar) -> Vec<Scalar> {
@@ -65,10 +65,4 @@ fn scale_by_powers(values: &mut [Scalar], mut factor: Scalar, base: Scalar) {
         *value *= factor;
         factor *= base;
     }
-}
-
-fn invert(value: Scalar) -> Scalar {
-    value
-        .invert()
-        .expect("roots, the generator, and values of X^n - 1 off the domain are not zero")
 }

@@ -11,7 +11,7 @@ use ff::{Field, PrimeField};
 use super::pointwise::{
     TILE_BYTES, multiply_each, scale_by_reversed_powers, scaled_difference_to_natural,
 };
-use super::{Network, inverse_size, root_of_unity};
+use super::{Network, inverse_size, invert, root_of_unity};
 use crate::curve::Arithmetic;
 
 /// The coefficients of h, n − 1 of them in natural order, n being 2^`log_domain`.
@@ -62,12 +62,6 @@ pub(crate) fn quotient_bytes(log_domain: u32, threads: usize, arithmetic: Arithm
     let vectors = (3 * SCALAR) << log_domain;
     let tables = 2 * Network::table_bytes(log_domain, arithmetic);
     vectors + tables + threads * TILE_BYTES
-}
-
-fn invert(value: Scalar) -> Scalar {
-    value
-        .invert()
-        .expect("roots, the generator, and values of X^n - 1 off the domain are not zero")
 }
 
 #[cfg(test)]

@@ -4,8 +4,10 @@
 //! inverse transform of the powers of τ.
 
 use blstrs::Scalar;
-use ff::{BatchInverter, Field, PrimeField};
+use ff::{BatchInverter, Field};
 use rayon::prelude::*;
+
+use crate::ntt::{inverse_size, root_of_unity};
 
 /// Rows of one block.
 const BLOCK_LEN: usize = 1 << 13;
@@ -15,16 +17,10 @@ pub(super) fn vanishing_at(tau: Scalar, log_domain: u32) -> Scalar {
     (0..log_domain).fold(tau, |power, _| power.square()) - Scalar::ONE
 }
 
-/// A generator ω of the domain of size 2^`log_domain`.
-pub(super) fn generator(log_domain: u32) -> Scalar {
-    (log_domain..Scalar::S).fold(Scalar::ROOT_OF_UNITY, |root, _| root.square())
-}
-
 /// `L_j(τ)` for the first `num_rows` rows of the domain; τ must not lie in it.
 pub(super) fn lagrange_at(tau: Scalar, log_domain: u32, num_rows: usize) -> Vec<Scalar> {
-    let omega = generator(log_domain);
-    let halves = (0..log_domain).fold(Scalar::ONE, |inverse, _| inverse * Scalar::TWO_INV);
-    let factor = vanishing_at(tau, log_domain) * halves;
+    let omega = root_of_unity(log_domain);
+    let factor = vanishing_at(tau, log_domain) * inverse_size(log_domain);
     let mut values = vec![Scalar::ZERO; num_rows];
     values.par_chunks_mut(BLOCK_LEN).enumerate().for_each_init(
         || vec![Scalar::ZERO; BLOCK_LEN],
@@ -57,7 +53,7 @@ mod tests {
         let tau = Scalar::from(123_456_789);
         for log_domain in 0..=5 {
             let size = 1_u64 << log_domain;
-            let omega = generator(log_domain);
+            let omega = root_of_unity(log_domain);
             let basis = lagrange_at(tau, log_domain, size as usize);
             for k in 0..size {
                 let sum: Scalar = basis
@@ -83,7 +79,7 @@ mod tests {
     #[test]
     fn the_vanishing_polynomial_is_zero_on_the_domain_only() {
         for log_domain in [0, 1, 7] {
-            let omega = generator(log_domain);
+            let omega = root_of_unity(log_domain);
             assert_eq!(vanishing_at(omega, log_domain), Scalar::ZERO);
             assert_eq!(
                 vanishing_at(Scalar::from(2), log_domain),

@@ -16,11 +16,11 @@ use group::Group;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::domain::generator;
 use super::test_circuits::{Blank, Empty, RandomCircuit, Unconstrained, ZeroCoefficient};
 use super::textbook::textbook_params;
 use super::*;
 use crate::key::{KeyDigest, OpenOptions, PointCheck, ProvingKey, Section};
+use crate::ntt::root_of_unity;
 use crate::proof::Proof;
 use crate::verify::verify;
 use crate::verifying_key::{PreparedVerifyingKey, VerifyingKey};
@@ -169,7 +169,7 @@ fn a_tau_of_the_domain_is_refused() {
     let recorded = record(circuit);
     let log_domain = recorded.shape.log_domain();
     let mut values = exponents(3);
-    values[0] = generator(log_domain).pow_vartime([5]);
+    values[0] = root_of_unity(log_domain).pow_vartime([5]);
     let place = Place::new();
     let result = generate(&recorded, &waste(values), &place.files(true), &silent);
     assert!(matches!(
@@ -204,7 +204,7 @@ fn a_tau_where_a_used_variable_vanishes_is_refused() {
         }
     }
     let recorded = record(TwoRows);
-    let omega = generator(recorded.shape.log_domain());
+    let omega = root_of_unity(recorded.shape.log_domain());
     let divisor = Option::<Scalar>::from((Scalar::from(2) + omega).invert()).expect("not −2");
     let mut values = exponents(3);
     values[0] = Scalar::from(3) * omega * divisor;

@@ -6,8 +6,8 @@ use ff::Field;
 use group::Curve;
 use group::prime::PrimeCurveAffine;
 
-use super::domain::generator;
 use super::tests::Exponents;
+use crate::ntt::root_of_unity;
 
 /// The polynomials of a circuit's variables at τ.
 struct Polynomials<'a> {
@@ -20,7 +20,7 @@ struct Polynomials<'a> {
 
 impl<'a> Polynomials<'a> {
     fn new(circuit: &'a RecordedCircuit, tau: Scalar) -> Self {
-        let omega = generator(circuit.shape.log_domain());
+        let omega = root_of_unity(circuit.shape.log_domain());
         let size = circuit.shape.domain_size();
         let points: Vec<Scalar> = (0..size as u64).map(|j| omega.pow_vartime([j])).collect();
         let basis = |row: usize| {
