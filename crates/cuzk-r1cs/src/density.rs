@@ -67,16 +67,7 @@ impl Density {
 
     /// Indices of the variables that occur, ascending.
     pub fn iter_ones(&self) -> impl Iterator<Item = usize> + '_ {
-        self.words
-            .iter()
-            .enumerate()
-            .flat_map(|(word_index, &word)| {
-                std::iter::successors((word != 0).then_some(word), |&rest| {
-                    let rest = rest & (rest - 1);
-                    (rest != 0).then_some(rest)
-                })
-                .map(move |rest| word_index * 64 + rest.trailing_zeros() as usize)
-            })
+        ones_of(&self.words)
     }
 
     /// Appends one variable that does not occur yet.
@@ -137,6 +128,17 @@ impl Density {
         }
         self.append(other, 1);
     }
+}
+
+/// Indices of the ones in a bitmap, 64 bits a word, ascending.
+pub(crate) fn ones_of(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
+    words.iter().enumerate().flat_map(|(word_index, &word)| {
+        std::iter::successors((word != 0).then_some(word), |&rest| {
+            let rest = rest & (rest - 1);
+            (rest != 0).then_some(rest)
+        })
+        .map(move |rest| word_index * 64 + rest.trailing_zeros() as usize)
+    })
 }
 
 /// The bitmaps that decide which points the queries of a key hold.

@@ -16,6 +16,9 @@ pub struct Column(u32);
 impl Column {
     const AUX: u32 = 1 << 31;
 
+    /// The column of the constant ONE.
+    pub const ONE: Self = Self(0);
+
     /// The column of a public variable.
     pub fn input(index: usize) -> Self {
         Self(Self::checked(index))

@@ -1,0 +1,13 @@
+//! Witnesses whose booleans are bits.
+//!
+//! Nearly every variable of a hash circuit is a bit, and a field element for each is what makes a partition's witness four
+//! gigabytes. Which variables are boolean follows from the rows alone ([`VariableKinds`]); a [`PackedWitness`] keeps
+//! one bit for each of these and field elements for the others.
+
+mod infer;
+mod kinds;
+mod witness;
+
+pub(crate) use infer::KindInference;
+pub use kinds::{KindsError, VariableKinds};
+pub use witness::{PackError, PackedWitness};
