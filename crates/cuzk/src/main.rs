@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod allocation;
 mod bellperson_prover;
 mod cli;
 mod commands;
@@ -26,6 +27,7 @@ use clap::Parser as _;
 use crate::{cli::Cli, environment::Environment, session::Session};
 
 fn main() -> ExitCode {
+    allocation::return_freed_buffers();
     let cli = Cli::parse();
     let session = Session::new(Environment::read(), &cli.global);
     match commands::run(cli.command, &session) {

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::buckets::{BucketScratch, SortedDigits, weigh};
 use super::error::MsmError;
-use super::plan::{BLOCK_SCALARS, Block, CHUNK_POINTS, Plan, choose_windows};
+use super::plan::{BLOCK_SCALARS, Block, Plan, choose_windows, chunk_points};
 use super::pool::Pool;
 use super::scalars::{
     Classifier, Recoded, ScalarClass, ScalarSegment, WindowBits, Windows, recode,
@@ -82,7 +82,7 @@ impl<F: CurveField> KernelVisitor<F> for Estimate<F> {
         let mut bytes = self.threads * per_thread;
         if self.num_wide > 0 {
             let windows = windows_for::<K>(self.num_wide, self.window_bits);
-            let chunk = self.num_wide.min(CHUNK_POINTS);
+            let chunk = self.num_wide.min(chunk_points(self.num_wide));
             let sorted = SortedDigits::bytes(chunk, windows);
             bytes += windows.count as usize * windows.buckets() * point;
             bytes += chunk * (point + size_of::<Recoded>());
@@ -164,7 +164,7 @@ struct State<K: PointKernel> {
 
 impl<K: PointKernel> State<K> {
     fn new(kernel: K, plan: &Plan<'_>, windows: Windows) -> Self {
-        let chunk = plan.num_wide.min(CHUNK_POINTS);
+        let chunk = plan.num_wide.min(chunk_points(plan.num_wide));
         let num_buckets = if chunk == 0 {
             0
         } else {

@@ -190,6 +190,17 @@ fn many_blocks_and_several_chunks_agree_with_the_sum_of_their_parts() {
 }
 
 #[test]
+fn a_small_multiplication_does_not_hold_all_its_bases() {
+    // A decoded base with its scalar takes 160 bytes or more in every arithmetic, and buckets come on top.
+    let settings = MsmSettings::default();
+    let scratch = |num_wide| super::scratch_bytes::<Fp>(num_wide, 2, settings);
+    let threads = scratch(0);
+    for num_wide in [66_000, 91_000, 131_000] {
+        assert!(scratch(num_wide) - threads < 160 * num_wide, "{num_wide}");
+    }
+}
+
+#[test]
 fn selected_scalars_take_consecutive_bases() {
     let scalars = random_scalars(200, 8);
     let words = [0x8000_0000_0000_0001, 0, u64::MAX, 0x80];
