@@ -1,0 +1,104 @@
+//! From a request to a job, or to a refusal that costs nothing.
+
+use std::sync::Arc;
+
+use tokio::time::Instant;
+
+use crate::core::Core;
+use crate::error::SubmitError;
+use crate::events::{BufferClass, Event, Stage, Step};
+use crate::jobs::{
+    Job, JobId, JobParts, JobRequest, Material, RequestKey, content_hash, payload_bytes,
+};
+use crate::order::{Priority, Rank};
+use crate::stages::{self, plan::JobPlan};
+use crate::sync::lock;
+
+/// What became of a request.
+pub(crate) enum Admitted {
+    /// It is a job.
+    New(Arc<Job>),
+    /// The same request made this job before.
+    Joined(Arc<Job>),
+}
+
+/// Decodes a request and admits it.
+pub(crate) async fn admit(core: &Core, request: JobRequest) -> Result<Admitted, SubmitError> {
+    if *lock(&core.draining) {
+        return Err(SubmitError::Draining);
+    }
+    let now = Instant::now();
+    if request.deadline.is_some_and(|deadline| deadline <= now) {
+        return Err(SubmitError::DeadlinePassed);
+    }
+    let key = request.request_id.clone().map(|request_id| RequestKey {
+        request_id,
+        content: content_hash(&request.request),
+    });
+    if let Some(job) = key.as_ref().and_then(|key| core.registry.find(key)) {
+        return Ok(Admitted::Joined(job));
+    }
+    let (plan, material) = decode(core, &request).await?;
+    let asked_for = request.job_id;
+    let job = new_job(core, request, &plan, key, material);
+    if let Err(twin) = core.registry.insert(&job) {
+        return match asked_for {
+            Some(id) if id == twin.id => Err(SubmitError::DuplicateJob { job: id }),
+            _ => Ok(Admitted::Joined(twin)),
+        };
+    }
+    core.bus.emit(Event::JobAccepted {
+        job: job.id,
+        circuit: job.circuit,
+        num_partitions: job.num_partitions,
+        priority: job.priority,
+    });
+    Ok(Admitted::New(job))
+}
+
+/// Decodes within a place that is reserved first, so that a flood of bad requests takes no more than one of good ones.
+async fn decode(core: &Core, request: &JobRequest) -> Result<(JobPlan, Material), SubmitError> {
+    let bytes = payload_bytes(&request.request);
+    let place = core.registry.reserve(bytes)?;
+    let payload = core.bus.count(BufferClass::Payload, bytes);
+    let step = Step {
+        stage: Stage::Decode,
+        circuit: None,
+        job: None,
+        partition: None,
+        device: None,
+    };
+    let (circuits, request) = (Arc::clone(&core.circuits), request.request.clone());
+    let work = move || stages::decode::decode(&*circuits, &request);
+    let (decoded, _) = core.steps.run(step, work).await;
+    let plan = stages::plan::plan(decoded.map_err(|_| SubmitError::Panicked)??);
+    let material = Material {
+        statement: Arc::clone(&plan.statement),
+        _place: place,
+        _payload: payload,
+    };
+    Ok((plan, material))
+}
+
+fn new_job(
+    core: &Core,
+    request: JobRequest,
+    plan: &JobPlan,
+    key: Option<RequestKey>,
+    material: Material,
+) -> Arc<Job> {
+    let default = Priority::default_of(plan.circuit.family);
+    let priority = request.priority.unwrap_or(default);
+    let (sequence, turn) = core.registry.next_turn(request.tenant.as_deref());
+    Job::new(JobParts {
+        id: request.job_id.unwrap_or_else(JobId::random),
+        key,
+        tenant: request.tenant,
+        circuit: plan.circuit,
+        num_partitions: plan.num_partitions,
+        priority,
+        deadline: request.deadline,
+        rank: Rank::of_job(priority, request.deadline, turn, sequence),
+        material,
+    })
+}

@@ -1,0 +1,280 @@
+//! The engine as its embedder sees it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use cuzk_circuits::CircuitId;
+use cuzk_groth16::ProverDevice;
+use tokio::sync::broadcast;
+use tokio::time::Instant;
+
+use crate::admission::{self, Admitted};
+use crate::bus::Bus;
+use crate::core::Core;
+use crate::error::{ResidencyError, StartError, SubmitError, UnknownJob};
+use crate::events::{Stage, Stamped, Step};
+use crate::flow;
+use crate::folds::Span;
+use crate::jobs::{
+    CancelReason, Job, JobId, JobRequest, JobStatus, JobSummary, Limits, Registry, Submitted,
+};
+use crate::ports::{CircuitSource, Executor, FilecoinCircuits, KeySource, ThreadExecutor};
+use crate::settings::{AbandonedJobs, EngineSettings, memory_limit};
+use crate::snapshot::Snapshot;
+use crate::status;
+use crate::steps::Steps;
+use crate::sync::{Mutex, lock};
+
+/// What an engine is made of, beside its settings.
+pub struct EngineParts {
+    /// What proves; at least one.
+    pub devices: Vec<Arc<dyn ProverDevice>>,
+    /// Where keys come from.
+    pub keys: Arc<dyn KeySource>,
+    /// What decodes requests and knows circuits.
+    pub circuits: Arc<dyn CircuitSource>,
+    /// Where steps run; `None` is threads of this process.
+    pub executor: Option<Arc<dyn Executor>>,
+}
+
+impl EngineParts {
+    /// Filecoin's circuits on threads of this process.
+    pub fn new(devices: Vec<Arc<dyn ProverDevice>>, keys: Arc<dyn KeySource>) -> Self {
+        Self {
+            devices,
+            keys,
+            circuits: Arc::new(FilecoinCircuits),
+            executor: None,
+        }
+    }
+}
+
+/// A running engine; cheap to clone.
+#[derive(Clone)]
+pub struct Engine {
+    core: Arc<Core>,
+}
+
+/// A circuit that was asked to be resident.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Preloaded {
+    /// Whether it was before.
+    pub already_loaded: bool,
+    /// How long loading took.
+    pub took: Duration,
+}
+
+/// A client that waits for a job; dropped when it goes away.
+///
+/// The last one to go cancels the job where [`AbandonedJobs::Cancel`] is set.
+pub struct Attendance {
+    core: Arc<Core>,
+    job: Arc<Job>,
+}
+
+impl Drop for Attendance {
+    fn drop(&mut self) {
+        let is_last = self.job.leave();
+        if is_last && self.core.settings.abandoned == AbandonedJobs::Cancel {
+            flow::cancel(&self.core, &self.job, CancelReason::Abandoned);
+        }
+    }
+}
+
+impl Engine {
+    /// Starts an engine on the current tokio runtime.
+    ///
+    /// # Errors
+    /// [`StartError`] when a setting is refused, there is no device, or no runtime.
+    pub fn start(settings: EngineSettings, parts: EngineParts) -> Result<Self, StartError> {
+        let derived = settings.derive(memory_limit().as_ref())?;
+        let runtime = tokio::runtime::Handle::try_current().map_err(|_| StartError::NoRuntime)?;
+        if parts.devices.is_empty() {
+            return Err(StartError::NoDevice);
+        }
+        let bus = Bus::new();
+        let executor = parts
+            .executor
+            .unwrap_or_else(|| Arc::new(ThreadExecutor::new(runtime)));
+        let limits = Limits {
+            max_jobs: settings.max_queued_jobs,
+            max_bytes: derived.max_queued_bytes,
+            retention: settings.result_retention,
+            max_result_bytes: settings.max_result_bytes,
+            fair_tenants: settings.fair_tenants,
+        };
+        Ok(Self {
+            core: Arc::new(Core {
+                registry: Registry::new(limits, Arc::clone(&bus)),
+                steps: Steps {
+                    bus: Arc::clone(&bus),
+                    executor,
+                },
+                settings,
+                derived,
+                devices: parts.devices,
+                keys: parts.keys,
+                circuits: parts.circuits,
+                bus,
+                draining: Mutex::new(false),
+                residents: flow::Residents::default(),
+            }),
+        })
+    }
+
+    /// Decodes a request and admits it as a job, or joins the job that the same request made before.
+    ///
+    /// # Errors
+    /// [`SubmitError`] with its class; nothing is kept of a request that is refused.
+    pub async fn submit(&self, request: JobRequest) -> Result<Submitted, SubmitError> {
+        let (job, joined) = match admission::admit(&self.core, request).await? {
+            Admitted::New(job) => {
+                tokio::spawn(flow::prove(Arc::clone(&self.core), Arc::clone(&job)));
+                (job, false)
+            }
+            Admitted::Joined(job) => (job, true),
+        };
+        let unfinished = self.core.registry.unfinished();
+        let ahead = unfinished.iter().filter(|other| other.rank < job.rank);
+        Ok(Submitted {
+            job: job.id,
+            queue_position: ahead.count(),
+            joined,
+            device: (self.core.devices.len() == 1).then_some(0),
+        })
+    }
+
+    /// Waits for a job's end, at most for `timeout`; `None` waits for ever.
+    ///
+    /// # Errors
+    /// [`UnknownJob`] when there is no such job or its result is no longer kept.
+    pub async fn wait(
+        &self,
+        job: JobId,
+        timeout: Option<Duration>,
+    ) -> Result<JobStatus, UnknownJob> {
+        let job = self.job(job)?;
+        let Some(timeout) = timeout else {
+            return Ok(JobStatus::Ended(job.outcome.wait().await));
+        };
+        match tokio::time::timeout(timeout, job.outcome.wait()).await {
+            Ok(outcome) => Ok(JobStatus::Ended(outcome)),
+            Err(_) => Ok(job.status()),
+        }
+    }
+
+    /// Counts a client that waits for a job, for as long as the returned value lives.
+    ///
+    /// # Errors
+    /// [`UnknownJob`].
+    pub fn attend(&self, job: JobId) -> Result<Attendance, UnknownJob> {
+        let job = self.job(job)?;
+        job.attend();
+        Ok(Attendance {
+            core: Arc::clone(&self.core),
+            job,
+        })
+    }
+
+    /// Cancels a job; says whether it was running.
+    ///
+    /// # Errors
+    /// [`UnknownJob`].
+    pub fn cancel(&self, job: JobId) -> Result<bool, UnknownJob> {
+        let job = self.job(job)?;
+        Ok(flow::cancel(&self.core, &job, CancelReason::Requested))
+    }
+
+    /// What is known about a job.
+    ///
+    /// # Errors
+    /// [`UnknownJob`].
+    pub fn status(&self, job: JobId) -> Result<JobStatus, UnknownJob> {
+        Ok(self.job(job)?.status())
+    }
+
+    /// All jobs that are unfinished or kept, the oldest first.
+    pub fn jobs(&self) -> Vec<JobSummary> {
+        let jobs = self.core.registry.all();
+        jobs.iter().map(|job| job.summary()).collect()
+    }
+
+    /// Receives all events from now on. A receiver that is too slow loses the oldest ones and is told.
+    pub fn subscribe(&self) -> broadcast::Receiver<Stamped> {
+        self.core.bus.listen()
+    }
+
+    /// Steps that are over, the oldest first, as far back as they are remembered.
+    pub fn timeline(&self) -> Vec<Span> {
+        self.core
+            .bus
+            .view(|folds| folds.timeline.iter().copied().collect())
+    }
+
+    /// Makes a circuit and its key resident.
+    ///
+    /// # Errors
+    /// [`ResidencyError`] when key or circuit cannot be loaded or are larger than the budget.
+    pub async fn preload(&self, circuit: CircuitId) -> Result<Preloaded, ResidencyError> {
+        let core = &self.core;
+        let already_loaded = lock(&core.residents.0).contains_key(&circuit);
+        let began = Instant::now();
+        let step = Step {
+            stage: Stage::Load,
+            circuit: Some(circuit),
+            job: None,
+            partition: None,
+            device: None,
+        };
+        flow::load(core, circuit, step)
+            .await
+            .map_err(|source| ResidencyError::Load { circuit, source })?;
+        Ok(Preloaded {
+            already_loaded,
+            took: began.elapsed(),
+        })
+    }
+
+    /// Gives up a circuit and its key; the bytes of the budget that this frees, or `None` where it was not resident.
+    ///
+    /// # Errors
+    /// [`ResidencyError::InUse`] while partitions in flight use it.
+    pub fn evict(&self, circuit: CircuitId) -> Result<Option<u64>, ResidencyError> {
+        let removed = lock(&self.core.residents.0).remove(&circuit);
+        Ok(removed.map(|_| self.core.circuits.resident_bytes(circuit)))
+    }
+
+    /// Takes no new work and waits until all jobs ended, at most until `deadline`; then cancels what is left. Returns how
+    /// many jobs were cancelled.
+    pub async fn drain(&self, deadline: Instant) -> usize {
+        *lock(&self.core.draining) = true;
+        let unfinished = self.core.registry.unfinished();
+        for job in &unfinished {
+            if tokio::time::timeout_at(deadline, job.outcome.wait())
+                .await
+                .is_err()
+            {
+                break;
+            }
+        }
+        let core = &self.core;
+        let left = unfinished
+            .iter()
+            .filter(|job| flow::cancel(core, job, CancelReason::Shutdown));
+        left.count()
+    }
+
+    /// Cancels all jobs and ends the engine's tasks.
+    pub async fn shutdown(&self) {
+        self.drain(Instant::now()).await;
+    }
+
+    /// The state at this moment.
+    pub fn snapshot(&self) -> Snapshot {
+        status::snapshot(&self.core)
+    }
+
+    fn job(&self, id: JobId) -> Result<Arc<Job>, UnknownJob> {
+        self.core.registry.get(id).ok_or(UnknownJob(id))
+    }
+}
