@@ -16,6 +16,7 @@ mod pippenger;
 mod plan;
 mod pool;
 mod scalars;
+mod segment;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -23,5 +24,6 @@ mod tests;
 pub use error::MsmError;
 pub use naive::msm_naive;
 pub use pippenger::{MsmSettings, msm, scratch_bytes};
-pub use scalars::{ScalarSegment, WindowBits};
+pub use scalars::WindowBits;
+pub use segment::ScalarSegment;
 pub use source::{BaseSource, EncodedBases};

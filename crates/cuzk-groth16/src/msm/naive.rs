@@ -5,7 +5,7 @@ use ff::Field;
 use group::Group;
 
 use super::error::MsmError;
-use super::scalars::ScalarSegment;
+use super::segment::ScalarSegment;
 use super::source::BaseSource;
 use crate::curve::{CurveField, decode_point_unchecked};
 
@@ -19,7 +19,7 @@ pub fn msm_naive<F: CurveField>(
 ) -> Result<F::Projective, MsmError> {
     let scalars: Vec<Scalar> = ScalarSegment::checked(bases, segments)?
         .iter()
-        .flat_map(ScalarSegment::iter_selected)
+        .flat_map(|segment| segment.to_scalars())
         .collect();
     let encoded = bases.encoded(0..bases.len());
     let mut sum = F::Projective::identity();

@@ -12,9 +12,8 @@ use super::buckets::{BucketScratch, SortedDigits, weigh};
 use super::error::MsmError;
 use super::plan::{BLOCK_SCALARS, Block, Plan, choose_windows, chunk_points};
 use super::pool::Pool;
-use super::scalars::{
-    Classifier, Recoded, ScalarClass, ScalarSegment, WindowBits, Windows, recode,
-};
+use super::scalars::{Recoded, WindowBits, Windows, recode};
+use super::segment::{NonZero, ScalarSegment};
 use super::source::BaseSource;
 use crate::curve::batch::{PairBatch, RunningSum};
 use crate::curve::{Arithmetic, CurveField, KernelVisitor, PointKernel};
@@ -287,25 +286,20 @@ fn decode_block<K: PointKernel>(
     } = wide_scalars;
     let width = 2 * <K::Field as crate::field::Coordinate>::BYTES;
     let encoded = bases.encoded(block.first_base..block.first_base + block.num_bases);
-    let classifier = Classifier::new();
     let mut units = Vec::new();
     let mut wide = Vec::with_capacity(block.num_wide);
-    for (scalar, bytes) in block
-        .scalars
-        .iter_selected()
-        .zip(encoded.chunks_exact(width))
-    {
-        match classifier.class(&scalar) {
-            ScalarClass::Zero => {}
-            ScalarClass::One => units.push((bytes, false)),
-            ScalarClass::MinusOne => units.push((bytes, true)),
-            ScalarClass::Wide => {
+    block.scalars.for_each_non_zero(|base, value| {
+        let bytes = &encoded[base * width..][..width];
+        match value {
+            NonZero::One => units.push((bytes, false)),
+            NonZero::MinusOne => units.push((bytes, true)),
+            NonZero::Wide(scalar) => {
                 let (recoded, negate) = recode(&scalar, bias);
                 scalars[wide.len()] = recoded;
                 wide.push((bytes, negate));
             }
         }
-    }
+    });
     decode_signed(kernel, &wide, points);
 
     let Workspace {

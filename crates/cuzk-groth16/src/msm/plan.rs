@@ -2,9 +2,8 @@
 
 use rayon::prelude::*;
 
-use super::scalars::{
-    Classifier, MAX_WINDOW_BITS, MIN_WINDOW_BITS, ScalarClass, ScalarSegment, Windows,
-};
+use super::scalars::{MAX_WINDOW_BITS, MIN_WINDOW_BITS, Windows};
+use super::segment::{NonZero, ScalarSegment};
 
 /// Scalars per block, the unit in which bases are decoded; a multiple of 64.
 pub(crate) const BLOCK_SCALARS: usize = 4096;
@@ -53,20 +52,17 @@ impl<'a> Plan<'a> {
                     .map(|start| segment.part(start, BLOCK_SCALARS))
             })
             .collect();
-        let classifier = Classifier::new();
         let mut blocks: Vec<Block<'a>> = parts
             .into_par_iter()
             .map(|scalars| {
-                let mut num_bases = 0;
                 let mut num_wide = 0;
-                for scalar in scalars.iter_selected() {
-                    num_bases += 1;
-                    num_wide += usize::from(classifier.class(&scalar) == ScalarClass::Wide);
-                }
+                scalars.for_each_non_zero(|_, value| {
+                    num_wide += usize::from(matches!(value, NonZero::Wide(_)));
+                });
                 Block {
                     scalars,
                     first_base: 0,
-                    num_bases,
+                    num_bases: scalars.count_selected(),
                     num_wide,
                 }
             })

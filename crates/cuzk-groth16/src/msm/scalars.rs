@@ -1,4 +1,4 @@
-//! Scalars before they are multiplied: which ones are selected, which are wide, and their signed digits.
+//! Scalars before they are multiplied: which ones are wide, and their signed digits.
 //!
 //! A wide scalar s above r/2 is replaced by r − s and its base by its negative, which saves a bit. Digits of `bits`
 //! bits are read without carrying: a bias with 2^(bits−1) in every window but the top one is added once, and each
@@ -9,8 +9,6 @@ use blstrs::Scalar;
 use ff::{Field, PrimeField};
 
 use super::error::MsmError;
-use super::source::BaseSource;
-use crate::curve::CurveField;
 
 /// Bits of the scalar modulus.
 pub(crate) const SCALAR_BITS: u32 = 255;
@@ -26,100 +24,6 @@ const MODULUS: [u64; 4] = [
     0x3339_d808_09a1_d805,
     0x73ed_a753_299d_7d48,
 ];
-
-/// A run of scalars, all or some of which multiply the next bases.
-#[derive(Clone, Copy, Debug)]
-pub struct ScalarSegment<'a> {
-    scalars: &'a [Scalar],
-    selected: Option<&'a [u64]>,
-}
-
-impl<'a> ScalarSegment<'a> {
-    /// Every scalar has a base.
-    pub const fn all(scalars: &'a [Scalar]) -> Self {
-        Self {
-            scalars,
-            selected: None,
-        }
-    }
-
-    /// The scalars whose bit is set have a base; bit i is bit i mod 64 of word i / 64.
-    ///
-    /// # Errors
-    /// [`MsmError::Selection`] when there is not one word for every 64 scalars.
-    pub fn selected(scalars: &'a [Scalar], words: &'a [u64]) -> Result<Self, MsmError> {
-        let expected = scalars.len().div_ceil(64);
-        if words.len() != expected {
-            return Err(MsmError::Selection {
-                words: words.len(),
-                scalars: scalars.len(),
-                expected,
-            });
-        }
-        Ok(Self {
-            scalars,
-            selected: Some(words),
-        })
-    }
-
-    /// Number of scalars, selected or not.
-    pub(crate) const fn len(&self) -> usize {
-        self.scalars.len()
-    }
-
-    /// The part of the segment that `start` and `len`, multiples of 64 or reaching its end, cut out.
-    pub(crate) fn part(&self, start: usize, len: usize) -> Self {
-        let end = (start + len).min(self.scalars.len());
-        Self {
-            scalars: &self.scalars[start..end],
-            selected: self
-                .selected
-                .map(|words| &words[start / 64..end.div_ceil(64)]),
-        }
-    }
-
-    /// The selected scalars in order.
-    pub(crate) fn iter_selected(&self) -> impl Iterator<Item = Scalar> + '_ {
-        self.scalars
-            .iter()
-            .enumerate()
-            .filter(|(index, _)| {
-                self.selected
-                    .is_none_or(|words| words[index / 64] >> (index % 64) & 1 == 1)
-            })
-            .map(|(_, scalar)| *scalar)
-    }
-
-    /// Number of selected scalars.
-    pub(crate) fn count_selected(&self) -> usize {
-        let Some(words) = self.selected else {
-            return self.scalars.len();
-        };
-        let (full, tail) = (self.scalars.len() / 64, self.scalars.len() % 64);
-        let count: u32 = words[..full].iter().map(|word| word.count_ones()).sum();
-        let last = words
-            .get(full)
-            .map_or(0, |word| (word & ((1_u64 << tail) - 1)).count_ones());
-        (count + last) as usize
-    }
-
-    /// The segments, after checking that they select as many scalars as there are bases.
-    pub(crate) fn checked<'s, F: CurveField>(
-        bases: &dyn BaseSource<F>,
-        segments: &'s [Self],
-    ) -> Result<&'s [Self], MsmError> {
-        let scalars = segments.iter().map(Self::count_selected).sum();
-        if scalars == bases.len() {
-            Ok(segments)
-        } else {
-            Err(MsmError::Length {
-                group: F::NAME,
-                bases: bases.len(),
-                scalars,
-            })
-        }
-    }
-}
 
 /// What a scalar costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

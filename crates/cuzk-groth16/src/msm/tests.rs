@@ -1,6 +1,9 @@
 //! Both kernels against the oracle.
 
+use std::sync::Arc;
+
 use blstrs::Scalar;
+use cuzk_r1cs::{PackedWitness, VariableKinds, Witness};
 use ff::Field;
 use group::Group;
 use proptest::prelude::*;
@@ -226,7 +229,7 @@ fn bits_beyond_the_last_scalar_select_nothing() {
     let scalars = random_scalars(3, 9);
     let segment = ScalarSegment::selected(&scalars, &[u64::MAX]).expect("one word");
     assert_eq!(segment.count_selected(), 3);
-    assert_eq!(segment.iter_selected().count(), 3);
+    assert_eq!(segment.to_scalars(), scalars);
 }
 
 #[test]
@@ -266,6 +269,48 @@ fn scalar_strategy() -> impl Strategy<Value = Scalar> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn a_packed_witness_multiplies_as_its_expansion(
+        variables in prop::collection::vec((scalar_strategy(), any::<bool>(), any::<bool>()), 1..400),
+        start in 0_usize..6,
+    ) {
+        let bitmap = |flags: Vec<bool>| {
+            let mut words = vec![0_u64; flags.len().div_ceil(64)];
+            for (index, flag) in flags.into_iter().enumerate() {
+                words[index / 64] |= u64::from(flag) << (index % 64);
+            }
+            words
+        };
+        let mask = bitmap(variables.iter().map(|&(_, wide, _)| wide).collect());
+        let kinds = VariableKinds::from_wide_mask(variables.len(), mask).expect("a mask of all variables");
+        let narrowed = |&(scalar, wide, _): &(Scalar, bool, bool)| {
+            if wide { scalar } else { Scalar::from(u64::from(scalar != Scalar::ZERO)) }
+        };
+        let witness = Witness { inputs: vec![Scalar::ONE], aux: variables.iter().map(narrowed).collect() };
+        let packed = PackedWitness::pack(&Arc::new(kinds), &witness).expect("booleans are 0 or 1");
+        let words = bitmap(variables.iter().map(|&(_, _, selected)| selected).collect());
+        let plain = [
+            ScalarSegment::selected(&witness.aux, &words).expect("a bit for each variable"),
+            ScalarSegment::all(&witness.aux),
+        ];
+        let segments = [
+            ScalarSegment::packed_selected(&packed, &words).expect("a bit for each variable"),
+            ScalarSegment::packed(&packed),
+        ];
+        for (plain, packed) in plain.iter().zip(&segments) {
+            let (start, len) = ((64 * start).min(plain.len()), 128);
+            let (plain_part, packed_part) = (plain.part(start, len), packed.part(start, len));
+            prop_assert_eq!(packed_part.count_selected(), plain_part.count_selected());
+            prop_assert_eq!(packed_part.to_scalars(), plain_part.to_scalars());
+        }
+        let count = segments.iter().map(ScalarSegment::count_selected).sum();
+        let bases = EncodedBases::from_points(&distinct_points::<Fp>(count));
+        let expected = msm_naive(&bases, &plain);
+        prop_assert_eq!(msm_naive(&bases, &segments), expected);
+        prop_assert_eq!(msm(&pool(2), &bases, &plain, MsmSettings::default()), expected);
+        prop_assert_eq!(msm(&pool(2), &bases, &segments, MsmSettings::default()), expected);
+    }
 
     #[test]
     fn multiplication_is_linear(
