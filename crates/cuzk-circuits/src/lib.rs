@@ -22,6 +22,6 @@ pub use prover_id::prover_id;
 pub use registered::{
     PoStProof, PoStVariant, SealProof, SealVariant, UnknownRegisteredProof, UpdateProof,
 };
-pub use registry::{CircuitInfo, PartitionRule};
+pub use registry::{CIRCUIT_SOURCES, CircuitInfo, PartitionRule};
 pub use request::{PoRepRequest, PoStRequest, ProofRequest, SnapDealsRequest};
 pub use statement::Statement;

@@ -19,6 +19,10 @@ use crate::id::{CircuitId, Family, SectorSize};
 use crate::registered::{PoStProof, PoStVariant, SealProof, SealVariant};
 use crate::shape::{SectorTree, with_tree};
 
+/// The crates that decide the rows of circuits, with their versions; another list may mean other rows.
+pub const CIRCUIT_SOURCES: &str = "bellpepper 0.2.1, bellpepper-core 0.2.1, filecoin-hashers 14.1.0, neptune 11.0.0, \
+     storage-proofs-core 19.1.0, storage-proofs-porep 19.1.0, storage-proofs-post 19.1.0, storage-proofs-update 19.1.0";
+
 /// How many circuits one proof takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartitionRule {

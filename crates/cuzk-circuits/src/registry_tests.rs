@@ -166,3 +166,14 @@ fn window_partitions_follow_the_number_of_sectors() {
     assert_eq!(rule.num_partitions(2349), 1);
     assert_eq!(rule.num_partitions(2350), 2);
 }
+
+#[test]
+fn the_sources_of_circuits_are_the_locked_versions() {
+    let lock = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock"))
+        .expect("the workspace has a lock file");
+    for source in CIRCUIT_SOURCES.split(", ") {
+        let (name, version) = source.split_once(' ').expect("a name and a version");
+        let package = format!("name = \"{name}\"\nversion = \"{version}\"\n");
+        assert!(lock.contains(&package), "{source} is not what is locked");
+    }
+}

@@ -36,6 +36,16 @@ impl Density {
         density
     }
 
+    /// A bitmap of `len` variables from its words, which have no ones beyond it.
+    pub(crate) fn from_words(words: Vec<u64>, len: usize) -> Self {
+        let count_ones = words.iter().map(|word| word.count_ones() as usize).sum();
+        Self {
+            words,
+            len,
+            count_ones,
+        }
+    }
+
     /// Number of variables.
     pub fn len(&self) -> usize {
         self.len
@@ -91,17 +101,7 @@ impl Density {
     /// Appends all of `other` but its first `skip` variables.
     pub(crate) fn append(&mut self, other: &Self, skip: usize) {
         for first in (skip..other.len).step_by(64) {
-            self.push_bits(other.bits_from(first), (other.len - first).min(64));
-        }
-    }
-
-    /// The 64 bits from `first` on, zero beyond the length.
-    fn bits_from(&self, first: usize) -> u64 {
-        let (word, offset) = (first / 64, first % 64);
-        let low = self.words[word] >> offset;
-        match self.words.get(word + 1) {
-            Some(next) if offset > 0 => low | next << (64 - offset),
-            _ => low,
+            self.push_bits(bits_from(&other.words, first), (other.len - first).min(64));
         }
     }
 
@@ -127,6 +127,16 @@ impl Density {
             self.set(0);
         }
         self.append(other, 1);
+    }
+}
+
+/// The 64 bits of a bitmap from `first` on, zero beyond the last word.
+pub(crate) fn bits_from(words: &[u64], first: usize) -> u64 {
+    let (index, offset) = (first / 64, first % 64);
+    let word = |index: usize| words.get(index).copied().unwrap_or(0);
+    match offset {
+        0 => word(index),
+        _ => word(index) >> offset | word(index + 1) << (64 - offset),
     }
 }
 

@@ -20,6 +20,11 @@ use crate::{Fr, Shape};
 pub struct MatrixDigest([u8; 32]);
 
 impl MatrixDigest {
+    /// A digest from its bytes.
+    pub(crate) fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
     /// The digest's bytes.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0

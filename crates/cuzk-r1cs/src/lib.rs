@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod compiled;
 mod density;
 mod dictionary;
 mod digest;
@@ -16,6 +17,10 @@ mod witness;
 /// The scalar field of BLS12-381, Montgomery form in memory.
 pub use blstrs::Scalar as Fr;
 
+pub use compiled::{
+    Child, CircuitFileError, CircuitLabel, CircuitSection, CompileError, CompiledCircuit, Extent,
+    Instance, Placements, Referent, Run, Template, Term, VariableRef,
+};
 pub use density::{Densities, Density};
 pub use digest::MatrixDigest;
 pub use evaluation::{DirectEvaluation, Evaluations, evaluate, evaluate_with_hint};

@@ -5,6 +5,7 @@ mod bad_porep;
 mod bad_post;
 mod bad_update;
 mod blank;
+mod compiled;
 mod eight_mib;
 mod fixture;
 mod mutations;

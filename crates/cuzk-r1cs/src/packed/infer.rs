@@ -138,7 +138,8 @@ impl KindInference {
         }
     }
 
-    fn is_boolean(&self, column: Column) -> bool {
+    /// Whether the rows read so far force a variable to be 0 or 1.
+    pub(crate) fn is_boolean(&self, column: Column) -> bool {
         match column.index() {
             Index::Input(_) => false,
             Index::Aux(index) => self

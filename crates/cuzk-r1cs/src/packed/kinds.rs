@@ -148,6 +148,11 @@ impl VariableKinds {
         ones_of(&self.wide)
     }
 
+    /// Bytes of heap memory.
+    pub(crate) fn num_bytes(&self) -> usize {
+        size_of_val(self.wide.as_slice()) + size_of_val(self.ranks.as_slice())
+    }
+
     /// Number of wide variables before each block of the mask.
     pub(super) fn block_ranks(&self) -> &[u32] {
         &self.ranks

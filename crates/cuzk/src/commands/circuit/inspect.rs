@@ -1,56 +1,43 @@
-//! `cuzk circuit inspect`: counts the real circuit, row by row, without keeping it. What the counts
-//! say about the key (lengths, file size) follows from them.
+//! `cuzk circuit inspect`: counts the real circuit, row by row, without keeping it, or tells what a file of a
+//! compiled circuit holds. What the counts say about the key (lengths, file size) follows from them.
 
-use std::time::Instant;
+use std::{path::Path, time::Instant};
 
-use clap::{Args, Subcommand};
+use clap::Args;
 use cuzk_circuits::{CircuitId, CircuitInfo, CircuitVisitor, PartitionRule, with_blank_circuit};
 use cuzk_groth16::QueryCounts;
 use cuzk_r1cs::{CircuitSummary, Fr, summarize};
 use serde::Serialize;
 
+use super::{
+    files::{CircuitFile, CompiledFacts},
+    rows::RowProgress,
+};
 use crate::{
     environment::Concern,
     exit::{ExitClass, OrExit as _},
     memory::PeakMeter,
     output::Page,
-    progress::Step,
     session::Session,
     units,
 };
 
-/// Look at circuits
-#[derive(Debug, Args)]
-#[command(
-    subcommand_required = true,
-    arg_required_else_help = true,
-    disable_help_subcommand = true,
-    after_help = "Examples:\n  cuzk circuit inspect porep-2k"
-)]
-pub(crate) struct CircuitArgs {
-    #[command(subcommand)]
-    command: CircuitCommand,
-}
-
-#[derive(Debug, Subcommand)]
-enum CircuitCommand {
-    Inspect(InspectArgs),
-}
-
-/// Synthesize a circuit without values and count it: constraints, variables, non-zeros, densities,
-/// coefficients, digest, and the key that fits it
+/// Count a circuit: constraints, variables, non-zeros, densities, coefficients, digest, and the key
+/// that fits it
 ///
-/// Rows and non-zeros include the row that the prover adds for each input; constraints, longest
+/// A circuit id is synthesized without values, which takes a minute for the largest circuits; a file
+/// of a compiled circuit is loaded. Rows and non-zeros include the row that the prover adds for each input; constraints, longest
 /// rows and digest do not.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  cuzk circuit inspect porep-2k\n  cuzk circuit inspect \
-                        porep-32g --json"
+                        porep-32g --json\n  cuzk circuit inspect ./porep-32g.circuit"
 )]
-struct InspectArgs {
-    /// The circuit, such as porep-2k, snap-32g, wpost-512m or winning-64g
-    #[arg(value_name = "ID")]
-    circuit: CircuitId,
+pub(super) struct InspectArgs {
+    /// The circuit, such as porep-2k, snap-32g, wpost-512m or winning-64g, or a file that `circuit
+    /// compile` made
+    #[arg(value_name = "ID|FILE")]
+    circuit: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -74,6 +61,8 @@ struct Inspection {
     matches_expected: Option<bool>,
     seconds: f64,
     peak_rss_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compiled: Option<CompiledFacts>,
 }
 
 #[derive(Debug, Serialize)]
@@ -90,9 +79,19 @@ struct DensityCounts {
     b_aux: u64,
 }
 
-pub(crate) fn run(args: &CircuitArgs, session: &Session) -> anyhow::Result<()> {
-    match &args.command {
-        CircuitCommand::Inspect(args) => inspect(args.circuit, session),
+pub(super) fn run(args: &InspectArgs, session: &Session) -> anyhow::Result<()> {
+    match args.circuit.parse() {
+        Ok(id) => inspect(id, session),
+        Err(error) => {
+            let path = Path::new(&args.circuit);
+            if path.exists() {
+                inspect_file(path, session)
+            } else {
+                Err(error).or_exit(ExitClass::Usage, || {
+                    format!("{} is no file and no circuit", args.circuit)
+                })
+            }
+        }
     }
 }
 
@@ -102,48 +101,51 @@ fn inspect(id: CircuitId, session: &Session) -> anyhow::Result<()> {
     let meter = PeakMeter::start();
     let start = Instant::now();
     let what = format!("counting {id}");
-    let step = match info.num_constraints {
-        Some(expected) => session.output.bar(&what, expected as u64),
-        None => session.output.step(&what),
+    let rows = RowProgress::start(what, info.num_constraints, session);
+    let summary = with_blank_circuit(id, Summarize(&rows))
+        .or_exit(ExitClass::Internal, || format!("synthesizing {id}"))?;
+    drop(rows);
+    let cost = Cost {
+        seconds: start.elapsed().as_secs_f64(),
+        peak_rss_bytes: meter.finish(),
     };
-    let summary = with_blank_circuit(
-        id,
-        Summarize {
-            step: &step,
-            what: &what,
-            expected: info.num_constraints.map(|count| count as u64),
-        },
-    )
-    .or_exit(ExitClass::Internal, || format!("synthesizing {id}"))?;
-    drop(step);
-    let inspection = Inspection::new(
-        &info,
-        &summary,
-        start.elapsed().as_secs_f64(),
-        meter.finish(),
-    );
+    let inspection = Inspection::new(&info, &summary, None, cost);
     session
         .output
         .result(&inspection, |page| inspection.write(page))
 }
 
-/// Counts whatever circuit it is shown.
-struct Summarize<'a> {
-    step: &'a Step,
-    what: &'a str,
-    expected: Option<u64>,
+fn inspect_file(path: &Path, session: &Session) -> anyhow::Result<()> {
+    session.announce(&[])?;
+    let meter = PeakMeter::start();
+    let opened = CircuitFile::open(path)?;
+    let cost = Cost {
+        seconds: opened.seconds,
+        peak_rss_bytes: meter.finish(),
+    };
+    let compiled = CompiledFacts::new(&opened);
+    let summary = opened.circuit.summary();
+    let inspection = Inspection::new(&opened.id.info(), &summary, Some(compiled), cost);
+    session
+        .output
+        .result(&inspection, |page| inspection.write(page))
 }
+
+/// What it took to know.
+#[derive(Clone, Copy)]
+struct Cost {
+    seconds: f64,
+    peak_rss_bytes: Option<u64>,
+}
+
+/// Counts whatever circuit it is shown.
+pub(super) struct Summarize<'a>(pub(super) &'a RowProgress);
 
 impl CircuitVisitor for Summarize<'_> {
     type Output = Result<CircuitSummary, bellpepper_core::SynthesisError>;
 
     fn visit<C: bellpepper_core::Circuit<Fr> + Send>(self, circuit: C) -> Self::Output {
-        summarize(circuit, &|rows| match self.expected {
-            Some(expected) => self.step.set(rows, expected.max(rows)),
-            None => self
-                .step
-                .rename(&format!("{}: {} rows", self.what, units::count(rows))),
-        })
+        summarize(circuit, &|rows| self.0.set(rows))
     }
 }
 
@@ -151,8 +153,8 @@ impl Inspection {
     fn new(
         info: &CircuitInfo,
         summary: &CircuitSummary,
-        seconds: f64,
-        peak_rss_bytes: Option<u64>,
+        compiled: Option<CompiledFacts>,
+        cost: Cost,
     ) -> Self {
         let shape = summary.shape;
         let counts = QueryCounts::of_circuit(&shape, &summary.densities);
@@ -190,12 +192,23 @@ impl Inspection {
             matches_expected: info
                 .num_constraints
                 .map(|expected| expected == shape.num_constraints),
-            seconds,
-            peak_rss_bytes,
+            seconds: cost.seconds,
+            peak_rss_bytes: cost.peak_rss_bytes,
+            compiled,
         }
     }
 
     fn write(&self, page: &mut Page) {
+        let mut fields = self.count_fields();
+        fields.extend(self.key_fields());
+        fields.push(self.cost_field());
+        if let Some(compiled) = &self.compiled {
+            fields.extend(compiled.fields());
+        }
+        page.fields(&fields);
+    }
+
+    fn count_fields(&self) -> Vec<(&'static str, String)> {
         let three = |matrix: &PerMatrix| {
             format!(
                 "A {}, B {}, C {}",
@@ -205,7 +218,7 @@ impl Inspection {
             )
         };
         let expected = self.expected_text();
-        page.fields(&[
+        vec![
             ("circuit", self.circuit.clone()),
             (
                 "constraints",
@@ -237,6 +250,11 @@ impl Inspection {
             ),
             ("coefficients", units::count(self.coefficients)),
             ("digest", self.digest.clone()),
+        ]
+    }
+
+    fn key_fields(&self) -> [(&'static str, String); 3] {
+        [
             ("partitions", self.partitions_text()),
             ("key file", self.key_file.clone()),
             (
@@ -247,15 +265,16 @@ impl Inspection {
                     units::bytes(self.key_bytes)
                 ),
             ),
-            (
-                "counted in",
-                format!(
-                    "{:.1} s, peak memory {}",
-                    self.seconds,
-                    units::bytes_or_unknown(self.peak_rss_bytes)
-                ),
-            ),
-        ]);
+        ]
+    }
+
+    fn cost_field(&self) -> (&'static str, String) {
+        let what = match self.compiled {
+            Some(_) => "loaded in",
+            None => "counted in",
+        };
+        let peak = units::bytes_or_unknown(self.peak_rss_bytes);
+        (what, format!("{:.2} s, peak memory {peak}", self.seconds))
     }
 
     fn expected_text(&self) -> String {

@@ -1,0 +1,170 @@
+//! The real circuits, compiled: every row, density and kind against a recording, and real witnesses packed by the kinds.
+
+use std::sync::Arc;
+
+use bellpepper_core::Circuit;
+use cuzk_circuits::synthetic::{SectorData, SyntheticKind, SyntheticSpec};
+use cuzk_circuits::{
+    CircuitId, CircuitVisitor, ProofRequest, SealVariant, SectorSize, with_blank_circuit,
+};
+use cuzk_r1cs::{
+    CircuitLabel, CompiledCircuit, Entry, Fr, PackedWitness, RecordedCircuit, VariableKinds,
+    Witness, synthesize_witness,
+};
+
+use crate::fixture::fixture;
+
+struct Compile;
+
+impl CircuitVisitor for Compile {
+    type Output = CompiledCircuit;
+
+    fn visit<C: Circuit<Fr> + Send>(self, circuit: C) -> CompiledCircuit {
+        CompiledCircuit::compile(circuit, &|_| ()).expect("a blank circuit needs no values")
+    }
+}
+
+struct Record;
+
+impl CircuitVisitor for Record {
+    type Output = RecordedCircuit;
+
+    fn visit<C: Circuit<Fr> + Send>(self, circuit: C) -> RecordedCircuit {
+        RecordedCircuit::record(circuit).expect("a blank circuit needs no values")
+    }
+}
+
+struct MakeWitness;
+
+impl CircuitVisitor for MakeWitness {
+    type Output = Witness;
+
+    fn visit<C: Circuit<Fr> + Send>(self, circuit: C) -> Witness {
+        synthesize_witness(circuit).expect("the circuit has values")
+    }
+}
+
+/// The compiled circuit has the rows of a recording.
+fn is_as_recorded(id: CircuitId, compiled: &CompiledCircuit) {
+    let recorded = with_blank_circuit(id, Record);
+    assert_eq!(compiled.shape(), recorded.shape, "{id}");
+    assert_eq!(compiled.densities(), &recorded.densities, "{id}");
+    assert_eq!(compiled.coefficients(), recorded.coefficients, "{id}");
+    assert_eq!(
+        **compiled.kinds(),
+        VariableKinds::of_circuit(&recorded),
+        "{id}"
+    );
+    assert_eq!(compiled.digest(), recorded.digest(), "{id}");
+    let mut num_rows = 0;
+    compiled.for_each_row(&mut |row, sides| {
+        let expected: [&[Entry]; 3] =
+            [&recorded.a, &recorded.b, &recorded.c].map(|matrix| matrix.row(row));
+        assert!(sides == expected, "{id} row {row}");
+        num_rows += 1;
+    });
+    assert_eq!(num_rows, recorded.shape.num_constraints, "{id}");
+}
+
+/// A file of less than `max_bytes` holds it.
+fn is_kept_by_a_file(compiled: &CompiledCircuit, max_bytes: usize) {
+    let label = CircuitLabel::default();
+    let bytes = compiled.to_file_bytes(&label);
+    assert!(bytes.len() < max_bytes, "{} bytes", bytes.len());
+    let (again, _) = CompiledCircuit::from_file_bytes(&bytes).expect("a file just written");
+    assert!(&again == compiled, "the file holds another circuit");
+}
+
+/// Each of a request's partitions has a witness with the circuit's kinds, of which less than a part in `share` is wide.
+fn packs(compiled: &CompiledCircuit, request: &ProofRequest, share: usize) {
+    let statement = request.decode().expect("a well-formed request");
+    assert!(compiled.kinds().num_wide() < compiled.kinds().num_aux() / share);
+    let kinds = Arc::clone(compiled.kinds());
+    for partition in 0..statement.num_partitions() {
+        let witness = statement
+            .with_circuit(partition, MakeWitness)
+            .expect("a partition");
+        let packed = PackedWitness::pack(&kinds, &witness).expect("bits where rows force bits");
+        assert!(packed.expand() == witness, "another witness");
+    }
+}
+
+fn holds(id: &str, request: &ProofRequest, max_bytes: usize, share: usize) {
+    let id = id.parse().expect("a circuit id");
+    let compiled = with_blank_circuit(id, Compile);
+    is_as_recorded(id, &compiled);
+    is_kept_by_a_file(&compiled, max_bytes);
+    packs(&compiled, request, share);
+}
+
+#[test]
+fn winning_post_compiles_to_its_rows_and_kinds() {
+    let request = ProofRequest::WinningPoSt(fixture().winning.clone());
+    holds("winning-2k", &request, 80_000, 1);
+}
+
+#[test]
+fn window_post_compiles_to_its_rows_and_kinds() {
+    let request = ProofRequest::WindowPoSt(fixture().window.clone());
+    holds("wpost-2k", &request, 80_000, 1);
+}
+
+/// These two record millions of rows.
+mod heavy {
+    use super::*;
+
+    #[test]
+    fn replication_compiles_to_its_rows_and_kinds() {
+        let request = ProofRequest::PoRep(fixture().porep.clone());
+        holds("porep-2k", &request, 3_000_000, 60);
+    }
+
+    #[test]
+    fn sector_updates_compile_to_their_rows_and_kinds() {
+        let request = ProofRequest::SnapDeals(fixture().snap.clone());
+        holds("snap-2k", &request, 1_000_000, 60);
+    }
+}
+
+/// Sizes of the main network, from synthetic sectors: minutes, and 5 GB for a plain witness.
+mod large {
+    use super::*;
+
+    fn holds(kind: SyntheticKind, share: usize) {
+        let spec = SyntheticSpec {
+            kind,
+            sector_size: SectorSize::Gib32,
+            seed: 1,
+            data: SectorData::Random,
+        };
+        let compiled = with_blank_circuit(spec.circuit_id(), Compile);
+        assert_eq!(compiled.expanded_digest(&|_| ()), compiled.digest());
+        is_kept_by_a_file(&compiled, 20 << 20);
+        let request = spec.request().expect("a synthetic sector");
+        packs(&compiled, &request, share);
+    }
+
+    #[test]
+    #[ignore = "half an hour on two cores"]
+    fn replication_of_32_gib_compiles() {
+        holds(SyntheticKind::PoRep(SealVariant::V1_1), 60);
+    }
+
+    #[test]
+    #[ignore = "twenty minutes on two cores"]
+    fn sector_updates_of_32_gib_compile() {
+        holds(SyntheticKind::SnapDeals, 60);
+    }
+
+    #[test]
+    #[ignore = "ten minutes on two cores"]
+    fn window_post_of_32_gib_compiles() {
+        holds(SyntheticKind::WindowPoSt { num_sectors: 2349 }, 1);
+    }
+
+    #[test]
+    #[ignore = "of the same size as the ones that take minutes"]
+    fn winning_post_of_32_gib_compiles() {
+        holds(SyntheticKind::WinningPoSt, 1);
+    }
+}
