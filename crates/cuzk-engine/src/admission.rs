@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
+use cuzk_circuits::Family;
 use tokio::time::Instant;
 
-use crate::core::Core;
 use crate::error::SubmitError;
-use crate::events::{BufferClass, Event, Stage, Step};
+use crate::events::{BufferClass, Event, Step};
 use crate::jobs::{
     Job, JobId, JobParts, JobRequest, Material, RequestKey, content_hash, payload_bytes,
 };
 use crate::order::{Priority, Rank};
+use crate::residency::needed_bytes;
+use crate::shared::Core;
 use crate::stages::{self, plan::JobPlan};
 use crate::sync::lock;
 
@@ -39,6 +41,7 @@ pub(crate) async fn admit(core: &Core, request: JobRequest) -> Result<Admitted, 
         return Ok(Admitted::Joined(job));
     }
     let (plan, material) = decode(core, &request).await?;
+    expect_within_budget(core, &plan)?;
     let asked_for = request.job_id;
     let job = new_job(core, request, &plan, key, material);
     if let Err(twin) = core.registry.insert(&job) {
@@ -61,23 +64,38 @@ async fn decode(core: &Core, request: &JobRequest) -> Result<(JobPlan, Material)
     let bytes = payload_bytes(&request.request);
     let place = core.registry.reserve(bytes)?;
     let payload = core.bus.count(BufferClass::Payload, bytes);
-    let step = Step {
-        stage: Stage::Decode,
-        circuit: None,
-        job: None,
-        partition: None,
-        device: None,
+    // What must be proved in seconds does not stand behind others' payloads.
+    let _turn = match request.request.family() {
+        Family::WinningPoSt => None,
+        _ => core.decoders.acquire().await.ok(),
     };
     let (circuits, request) = (Arc::clone(&core.circuits), request.request.clone());
     let work = move || stages::decode::decode(&*circuits, &request);
-    let (decoded, _) = core.steps.run(step, work).await;
+    let (decoded, _) = core.steps.run(Step::DECODE, work).await;
     let plan = stages::plan::plan(decoded.map_err(|_| SubmitError::Panicked)??);
     let material = Material {
         statement: Arc::clone(&plan.statement),
         _place: place,
         _payload: payload,
+        _present: core.presence.enter(),
     };
     Ok((plan, material))
+}
+
+/// Refuses at once what can never be proved here. What a circuit needs is known once it was loaded; a job for a circuit
+/// that was not fails when its turn comes.
+fn expect_within_budget(core: &Core, plan: &JobPlan) -> Result<(), SubmitError> {
+    let circuit = plan.circuit;
+    let peak = core.residency.footprints(circuit);
+    let peak = peak.map_or(0, |footprints| footprints.peak_bytes());
+    let needed = peak + needed_bytes(core, circuit)?;
+    core.budget
+        .expect_within(needed)
+        .map_err(|over| SubmitError::TooLarge {
+            circuit,
+            needed_bytes: over.needed_bytes,
+            budget_bytes: over.budget_bytes,
+        })
 }
 
 fn new_job(

@@ -5,25 +5,32 @@ use std::time::Duration;
 
 use cuzk_circuits::CircuitId;
 use cuzk_groth16::ProverDevice;
-use tokio::sync::broadcast;
+use tokio::sync::{Semaphore, broadcast};
 use tokio::time::Instant;
 
 use crate::admission::{self, Admitted};
+use crate::budget::Budget;
 use crate::bus::Bus;
-use crate::core::Core;
+use crate::devices::Devices;
+use crate::ending;
 use crate::error::{ResidencyError, StartError, SubmitError, UnknownJob};
-use crate::events::{Stage, Stamped, Step};
+use crate::events::{Stamped, Step};
 use crate::flow;
 use crate::folds::Span;
 use crate::jobs::{
     CancelReason, Job, JobId, JobRequest, JobStatus, JobSummary, Limits, Registry, Submitted,
 };
+use crate::order::{Priority, Rank};
 use crate::ports::{CircuitSource, Executor, FilecoinCircuits, KeySource, ThreadExecutor};
-use crate::settings::{AbandonedJobs, EngineSettings, memory_limit};
-use crate::snapshot::Snapshot;
+use crate::queue::OrderedQueue;
+use crate::residency::{self, Asking, Residency};
+use crate::settings::{AbandonedJobs, Derived, EngineSettings, MemoryLimit, memory_limit};
+use crate::shared::{Core, Mistakes};
+use crate::snapshot::{Snapshot, Tier};
 use crate::status;
 use crate::steps::Steps;
 use crate::sync::{Mutex, lock};
+use crate::workers;
 
 /// What an engine is made of, beside its settings.
 pub struct EngineParts {
@@ -35,6 +42,11 @@ pub struct EngineParts {
     pub circuits: Arc<dyn CircuitSource>,
     /// Where steps run; `None` is threads of this process.
     pub executor: Option<Arc<dyn Executor>>,
+    /// How much memory there is; `None` asks the system.
+    pub memory: Option<MemoryLimit>,
+    /// Mistakes to repeat; none in earnest.
+    #[doc(hidden)]
+    pub mistakes: Mistakes,
 }
 
 impl EngineParts {
@@ -45,6 +57,8 @@ impl EngineParts {
             keys,
             circuits: Arc::new(FilecoinCircuits),
             executor: None,
+            memory: None,
+            mistakes: Mistakes::default(),
         }
     }
 }
@@ -52,7 +66,18 @@ impl EngineParts {
 /// A running engine; cheap to clone.
 #[derive(Clone)]
 pub struct Engine {
+    handle: Arc<Handle>,
+}
+
+/// Ends the workers when the last engine of the embedder is dropped.
+struct Handle {
     core: Arc<Core>,
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.core.close();
+    }
 }
 
 /// A circuit that was asked to be resident.
@@ -76,7 +101,7 @@ impl Drop for Attendance {
     fn drop(&mut self) {
         let is_last = self.job.leave();
         if is_last && self.core.settings.abandoned == AbandonedJobs::Cancel {
-            flow::cancel(&self.core, &self.job, CancelReason::Abandoned);
+            ending::cancel(&self.core, &self.job, CancelReason::Abandoned);
         }
     }
 }
@@ -87,7 +112,7 @@ impl Engine {
     /// # Errors
     /// [`StartError`] when a setting is refused, there is no device, or no runtime.
     pub fn start(settings: EngineSettings, parts: EngineParts) -> Result<Self, StartError> {
-        let derived = settings.derive(memory_limit().as_ref())?;
+        let derived = settings.derive(parts.memory.or_else(memory_limit).as_ref())?;
         let runtime = tokio::runtime::Handle::try_current().map_err(|_| StartError::NoRuntime)?;
         if parts.devices.is_empty() {
             return Err(StartError::NoDevice);
@@ -95,31 +120,17 @@ impl Engine {
         let bus = Bus::new();
         let executor = parts
             .executor
+            .clone()
             .unwrap_or_else(|| Arc::new(ThreadExecutor::new(runtime)));
-        let limits = Limits {
-            max_jobs: settings.max_queued_jobs,
-            max_bytes: derived.max_queued_bytes,
-            retention: settings.result_retention,
-            max_result_bytes: settings.max_result_bytes,
-            fair_tenants: settings.fair_tenants,
-        };
+        let core = Arc::new(new_core(settings, derived, parts, executor, bus));
+        workers::start(&core);
         Ok(Self {
-            core: Arc::new(Core {
-                registry: Registry::new(limits, Arc::clone(&bus)),
-                steps: Steps {
-                    bus: Arc::clone(&bus),
-                    executor,
-                },
-                settings,
-                derived,
-                devices: parts.devices,
-                keys: parts.keys,
-                circuits: parts.circuits,
-                bus,
-                draining: Mutex::new(false),
-                residents: flow::Residents::default(),
-            }),
+            handle: Arc::new(Handle { core }),
         })
+    }
+
+    fn core(&self) -> &Arc<Core> {
+        &self.handle.core
     }
 
     /// Decodes a request and admits it as a job, or joins the job that the same request made before.
@@ -127,20 +138,24 @@ impl Engine {
     /// # Errors
     /// [`SubmitError`] with its class; nothing is kept of a request that is refused.
     pub async fn submit(&self, request: JobRequest) -> Result<Submitted, SubmitError> {
-        let (job, joined) = match admission::admit(&self.core, request).await? {
+        let (job, joined) = match admission::admit(self.core(), request).await? {
             Admitted::New(job) => {
-                tokio::spawn(flow::prove(Arc::clone(&self.core), Arc::clone(&job)));
+                flow::enqueue(self.core(), &job);
+                if job.deadline.is_some() {
+                    let core = Arc::downgrade(self.core());
+                    tokio::spawn(workers::expire(core, Arc::clone(&job)));
+                }
                 (job, false)
             }
             Admitted::Joined(job) => (job, true),
         };
-        let unfinished = self.core.registry.unfinished();
+        let unfinished = self.core().registry.unfinished();
         let ahead = unfinished.iter().filter(|other| other.rank < job.rank);
         Ok(Submitted {
             job: job.id,
             queue_position: ahead.count(),
             joined,
-            device: (self.core.devices.len() == 1).then_some(0),
+            device: (self.core().devices.len() == 1).then_some(0),
         })
     }
 
@@ -171,7 +186,7 @@ impl Engine {
         let job = self.job(job)?;
         job.attend();
         Ok(Attendance {
-            core: Arc::clone(&self.core),
+            core: Arc::clone(self.core()),
             job,
         })
     }
@@ -182,7 +197,7 @@ impl Engine {
     /// [`UnknownJob`].
     pub fn cancel(&self, job: JobId) -> Result<bool, UnknownJob> {
         let job = self.job(job)?;
-        Ok(flow::cancel(&self.core, &job, CancelReason::Requested))
+        Ok(ending::cancel(self.core(), &job, CancelReason::Requested))
     }
 
     /// What is known about a job.
@@ -195,18 +210,18 @@ impl Engine {
 
     /// All jobs that are unfinished or kept, the oldest first.
     pub fn jobs(&self) -> Vec<JobSummary> {
-        let jobs = self.core.registry.all();
+        let jobs = self.core().registry.all();
         jobs.iter().map(|job| job.summary()).collect()
     }
 
     /// Receives all events from now on. A receiver that is too slow loses the oldest ones and is told.
     pub fn subscribe(&self) -> broadcast::Receiver<Stamped> {
-        self.core.bus.listen()
+        self.core().bus.listen()
     }
 
     /// Steps that are over, the oldest first, as far back as they are remembered.
     pub fn timeline(&self) -> Vec<Span> {
-        self.core
+        self.core()
             .bus
             .view(|folds| folds.timeline.iter().copied().collect())
     }
@@ -216,19 +231,15 @@ impl Engine {
     /// # Errors
     /// [`ResidencyError`] when key or circuit cannot be loaded or are larger than the budget.
     pub async fn preload(&self, circuit: CircuitId) -> Result<Preloaded, ResidencyError> {
-        let core = &self.core;
-        let already_loaded = lock(&core.residents.0).contains_key(&circuit);
+        let core = self.core();
         let began = Instant::now();
-        let step = Step {
-            stage: Stage::Load,
-            circuit: Some(circuit),
-            job: None,
-            partition: None,
-            device: None,
+        let already_loaded = core.residency.view(circuit).tier != Tier::Cold;
+        let asking = Asking {
+            circuit,
+            rank: Rank::of_job(Priority::High, None, 0, 0),
+            step: Step::load(circuit, None),
         };
-        flow::load(core, circuit, step)
-            .await
-            .map_err(|source| ResidencyError::Load { circuit, source })?;
+        residency::preload(core, asking).await?;
         Ok(Preloaded {
             already_loaded,
             took: began.elapsed(),
@@ -240,15 +251,21 @@ impl Engine {
     /// # Errors
     /// [`ResidencyError::InUse`] while partitions in flight use it.
     pub fn evict(&self, circuit: CircuitId) -> Result<Option<u64>, ResidencyError> {
-        let removed = lock(&self.core.residents.0).remove(&circuit);
-        Ok(removed.map(|_| self.core.circuits.resident_bytes(circuit)))
+        let core = self.core();
+        let resident = core.residency.take(circuit)?;
+        Ok(resident.map(|resident| residency::evicted(core, circuit, resident)))
+    }
+
+    /// Waits until nothing is in flight, what was cancelled included.
+    pub async fn idle(&self) {
+        self.core().presence.none().await;
     }
 
     /// Takes no new work and waits until all jobs ended, at most until `deadline`; then cancels what is left. Returns how
     /// many jobs were cancelled.
     pub async fn drain(&self, deadline: Instant) -> usize {
-        *lock(&self.core.draining) = true;
-        let unfinished = self.core.registry.unfinished();
+        *lock(&self.core().draining) = true;
+        let unfinished = self.core().registry.unfinished();
         for job in &unfinished {
             if tokio::time::timeout_at(deadline, job.outcome.wait())
                 .await
@@ -257,24 +274,67 @@ impl Engine {
                 break;
             }
         }
-        let core = &self.core;
+        let core = self.core();
         let left = unfinished
             .iter()
-            .filter(|job| flow::cancel(core, job, CancelReason::Shutdown));
-        left.count()
+            .filter(|job| ending::cancel(core, job, CancelReason::Shutdown));
+        let num_cancelled = left.count();
+        // Work that cannot be interrupted may outlast the deadline; it owns what it uses.
+        drop(tokio::time::timeout_at(deadline, self.idle()).await);
+        num_cancelled
     }
 
-    /// Cancels all jobs and ends the engine's tasks.
+    /// Cancels all jobs and ends the workers.
     pub async fn shutdown(&self) {
         self.drain(Instant::now()).await;
+        self.core().close();
     }
 
     /// The state at this moment.
     pub fn snapshot(&self) -> Snapshot {
-        status::snapshot(&self.core)
+        status::snapshot(self.core())
     }
 
     fn job(&self, id: JobId) -> Result<Arc<Job>, UnknownJob> {
-        self.core.registry.get(id).ok_or(UnknownJob(id))
+        self.core().registry.get(id).ok_or(UnknownJob(id))
+    }
+}
+
+fn new_core(
+    settings: EngineSettings,
+    derived: Derived,
+    parts: EngineParts,
+    executor: Arc<dyn Executor>,
+    bus: Arc<Bus>,
+) -> Core {
+    let limits = Limits {
+        max_jobs: settings.max_queued_jobs,
+        max_bytes: derived.max_queued_bytes,
+        retention: settings.result_retention,
+        max_result_bytes: settings.max_result_bytes,
+        fair_tenants: settings.fair_tenants,
+    };
+    let capacity = parts.mistakes.ready_capacity;
+    Core {
+        derived,
+        mistakes: parts.mistakes,
+        devices: Devices::new(parts.devices, Arc::clone(&bus)),
+        keys: parts.keys,
+        circuits: parts.circuits,
+        steps: Steps {
+            bus: Arc::clone(&bus),
+            executor,
+        },
+        registry: Registry::new(limits, Arc::clone(&bus)),
+        budget: Budget::new(derived.budget_bytes - derived.max_queued_bytes),
+        residency: Residency::default(),
+        waiting: OrderedQueue::new(usize::MAX),
+        ready: OrderedQueue::new(capacity.unwrap_or(derived.ready_capacity)),
+        tail: OrderedQueue::new(usize::MAX),
+        decoders: Semaphore::new(settings.cpu_tail_threads),
+        presence: Arc::default(),
+        draining: Mutex::new(false),
+        bus,
+        settings,
     }
 }

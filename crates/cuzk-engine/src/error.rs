@@ -3,7 +3,7 @@
 use std::error::Error as StdError;
 
 use cuzk_circuits::CircuitId;
-use cuzk_groth16::DeviceError;
+use cuzk_groth16::{Blame, DeviceError};
 use thiserror::Error;
 
 use crate::events::Stage;
@@ -204,7 +204,11 @@ impl JobError {
         match self {
             Self::Statement { source, .. } | Self::Load { source, .. } => source.class,
             Self::TooLarge { .. } => ErrorClass::Resource,
-            Self::Device { .. } => ErrorClass::Device,
+            Self::Device { source, .. } => match source.blame() {
+                Blame::Partition => ErrorClass::Internal,
+                Blame::Memory => ErrorClass::Resource,
+                Blame::Device => ErrorClass::Device,
+            },
             Self::NotVerified { .. } | Self::Panicked { .. } => ErrorClass::Internal,
         }
     }

@@ -70,6 +70,27 @@ pub struct Step {
     pub device: Option<usize>,
 }
 
+impl Step {
+    /// A request is decoded.
+    pub(crate) const DECODE: Self = Self {
+        stage: Stage::Decode,
+        circuit: None,
+        job: None,
+        partition: None,
+        device: None,
+    };
+
+    /// A circuit is loaded, on a device where one is named.
+    pub(crate) const fn load(circuit: CircuitId, device: Option<usize>) -> Self {
+        Self {
+            stage: Stage::Load,
+            circuit: Some(circuit),
+            device,
+            ..Self::DECODE
+        }
+    }
+}
+
 /// Kinds of large buffers that are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BufferClass {

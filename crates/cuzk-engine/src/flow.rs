@@ -1,234 +1,449 @@
-//! The one place where the stages are connected.
+//! The one place where the stages are connected: each function takes a value from one queue, runs one stage, and puts what
+//! comes out into the next queue. It holds no state of its own.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use cuzk_circuits::CircuitId;
-use cuzk_groth16::{LoadedCircuit, PreparedVerifyingKey};
+use cuzk_groth16::{Blame, DeviceError, LoadedCircuit};
+use tokio::sync::oneshot;
 
-use crate::core::Core;
-use crate::error::{ErrorClass, JobError, PortError};
-use crate::events::{Ending, Event, Stage, Step};
-use crate::jobs::{CancelReason, Job, JobOutcome, PartitionProof, PartitionState};
-use crate::stages;
-use crate::stages::verify::Unverified;
-use crate::sync::{Mutex, lock};
+use crate::ending::{fail, retry};
+use crate::error::{ErrorClass, JobError, PortError, ResidencyError};
+use crate::events::{Stage, Step};
+use crate::jobs::{Job, JobOutcome, PartitionProof, PartitionState};
+use crate::residency::{self, Asking, Lease, Readiness};
+use crate::shared::Core;
+use crate::stages::{self, verify::Unverified};
+use crate::tasks::{
+    CompleteJob, Holding, PartitionTask, ReadyPartition, StartedPartition, TailTask,
+};
+use crate::{devices::InFlight, ending};
 
-/// Keys and circuits that are ready.
-#[derive(Default)]
-pub(crate) struct Residents(pub(crate) Mutex<HashMap<CircuitId, Resident>>);
-
-#[derive(Clone)]
-pub(crate) struct Resident {
-    pub(crate) circuit: LoadedCircuit,
-    pub(crate) verifying_key: Arc<PreparedVerifyingKey>,
+/// Puts all partitions of a new job into the first queue.
+pub(crate) fn enqueue(core: &Arc<Core>, job: &Arc<Job>) {
+    for partition in 0..job.num_partitions {
+        let task = PartitionTask {
+            job: Arc::clone(job),
+            partition,
+            attempts: 0,
+            avoid: None,
+            present: core.presence.enter(),
+        };
+        ending::put_back(core, task);
+    }
+    residency::look_ahead(core);
 }
 
-fn step(job: &Job, stage: Stage, partition: Option<usize>) -> Step {
+fn step(task: &PartitionTask, stage: Stage, device: Option<usize>) -> Step {
     Step {
         stage,
-        circuit: Some(job.circuit),
-        job: Some(job.id),
-        partition,
-        device: matches!(stage, Stage::Start | Stage::Finish).then_some(0),
+        circuit: Some(task.job.circuit),
+        job: Some(task.job.id),
+        partition: Some(task.partition),
+        device,
     }
 }
 
-/// Loads a circuit and its key.
-pub(crate) async fn load(
-    core: &Arc<Core>,
-    circuit: CircuitId,
-    step: Step,
-) -> Result<Resident, PortError> {
-    if let Some(resident) = lock(&core.residents.0).get(&circuit) {
-        return Ok(resident.clone());
-    }
-    let shared = Arc::clone(core);
-    let (loaded, _) = core
-        .steps
-        .run(step, move || {
-            let key = shared.keys.open(circuit)?;
-            let data = shared.circuits.load(circuit)?;
-            let device = &shared.devices[0];
-            let verifying_key = Arc::new(PreparedVerifyingKey::new(key.verifying_key()));
-            let circuit = device
-                .load_key(key)
-                .and_then(|key| device.load_circuit(&key, data))
-                .map_err(|error| PortError::new(ErrorClass::Resource, error))?;
-            Ok::<_, PortError>(Resident {
-                circuit,
-                verifying_key,
-            })
-        })
-        .await;
-    let resident =
-        loaded.unwrap_or_else(|_| Err(PortError::new(ErrorClass::Internal, "panic in load")))?;
-    lock(&core.residents.0).insert(circuit, resident.clone());
-    Ok(resident)
-}
-
-/// Proves a job, one partition after the other.
-pub(crate) async fn prove(core: Arc<Core>, job: Arc<Job>) {
-    let proved = tokio::select! {
-        proved = prove_all(&core, &job) => proved,
-        () = job.token.cancelled() => return,
-    };
-    let outcome = match proved {
-        Ok((proof, devices)) => JobOutcome::Completed {
-            proof,
-            devices,
-            timings: job.timings(),
-        },
-        Err(error) => JobOutcome::Failed {
-            error,
-            timings: job.timings(),
+/// Waits for what a partition needs; `None` when it is no longer wanted here.
+async fn readiness(core: &Arc<Core>, task: PartitionTask) -> Option<(PartitionTask, Readiness)> {
+    let job = Arc::clone(&task.job);
+    let asking = Asking {
+        circuit: job.circuit,
+        rank: task.rank(),
+        step: Step {
+            partition: None,
+            ..step(&task, Stage::Load, None)
         },
     };
-    end(&core, &job, outcome);
-}
-
-async fn prove_all(
-    core: &Arc<Core>,
-    job: &Arc<Job>,
-) -> Result<(stages::verify::VerifiedProof, Vec<usize>), JobError> {
-    job.set_state(0, PartitionState::Loading);
-    let resident = load(core, job.circuit, step(job, Stage::Load, None))
-        .await
-        .map_err(|source| JobError::Load {
-            circuit: job.circuit,
-            source,
-        })?;
-    let mut proofs = Vec::new();
-    for partition in 0..job.num_partitions {
-        let proof = prove_partition(core, job, partition, &resident).await?;
-        if let Some(all) = job.add_proof(partition, &proof) {
-            proofs = all;
+    let waits = |bytes| job.set_state(task.partition, PartitionState::WaitsForMemory { bytes });
+    tokio::select! {
+        biased;
+        () = job.token.cancelled() => None,
+        ready = residency::lease(core, asking, waits) => match ready {
+            Ok(ready) => Some((task, ready)),
+            Err(error) => {
+                fail(core, &job, load_error(error));
+                None
+            }
+        },
+        // Somebody more urgent came: the worker is his.
+        () = core.waiting.overtaken(task.rank(), |_| true) => {
+            job.set_state(task.partition, PartitionState::Queued);
+            ending::put_back(core, task);
+            None
         }
     }
-    let devices = proofs.iter().map(|proof| proof.device).collect();
-    let Some(statement) = job.statement() else {
-        return Err(panicked(Stage::Verify, None));
+}
+
+fn load_error(error: ResidencyError) -> JobError {
+    match error {
+        ResidencyError::Load { circuit, source } => JobError::Load { circuit, source },
+        ResidencyError::TooLarge {
+            circuit,
+            needed_bytes,
+            budget_bytes,
+        } => JobError::TooLarge {
+            circuit,
+            needed_bytes,
+            budget_bytes,
+        },
+        ResidencyError::InUse { circuit, .. } => JobError::Load {
+            circuit,
+            source: PortError::new(ErrorClass::Busy, "it was evicted while it was loaded"),
+        },
+        ResidencyError::Panicked { .. } => JobError::Panicked {
+            stage: Stage::Load,
+            partition: None,
+        },
+    }
+}
+
+/// Computes a partition's values and puts them before the devices.
+pub(crate) async fn prepare(core: &Arc<Core>, task: PartitionTask) {
+    let Some((task, ready)) = readiness(core, task).await else {
+        return;
     };
-    let key = Arc::clone(&resident.verifying_key);
-    let assembled = stages::assemble::assemble(proofs.iter().map(|proof| proof.proof).collect());
-    let (verified, took) = core
-        .steps
-        .run(step(job, Stage::Verify, None), move || {
-            stages::verify::verify(&*statement, &key, &assembled)
-        })
-        .await;
-    job.add_time(Stage::Verify, took);
-    match verified.map_err(|_| panicked(Stage::Verify, None))? {
-        Ok(proof) => Ok((proof, devices)),
-        Err(Unverified::Bad(partitions)) => Err(JobError::NotVerified {
-            partition: partitions.first().copied().unwrap_or(0),
-            device: 0,
-            attempts: 1,
-        }),
-        Err(Unverified::Inputs(partition, source)) => {
-            Err(JobError::Statement { partition, source })
-        }
-        Err(Unverified::Other(error)) => Err(JobError::Statement {
-            partition: 0,
-            source: PortError::new(ErrorClass::Internal, error),
-        }),
-    }
-}
-
-fn panicked(stage: Stage, partition: Option<usize>) -> JobError {
-    JobError::Panicked { stage, partition }
-}
-
-async fn prove_partition(
-    core: &Arc<Core>,
-    job: &Arc<Job>,
-    partition: usize,
-    resident: &Resident,
-) -> Result<PartitionProof, JobError> {
-    let gone = |stage| panicked(stage, Some(partition));
-    let statement = job.statement().ok_or_else(|| gone(Stage::Witness))?;
-    let data = resident.circuit.circuit().clone();
+    let Some(statement) = task.job.statement() else {
+        return;
+    };
+    let (job, partition) = (Arc::clone(&task.job), task.partition);
     job.set_state(partition, PartitionState::Witness);
-    let (prepared, took) = core
+    let Readiness {
+        lease,
+        footprints,
+        permit,
+    } = ready;
+    let holding = Holding::new(Arc::clone(&core.bus), footprints, permit);
+    let work = move || {
+        let circuit = &lease.resident.circuit;
+        let prepared = stages::witness::witness(&*statement, partition, circuit);
+        (prepared, holding, lease)
+    };
+    let (result, took) = core
         .steps
-        .run(step(job, Stage::Witness, Some(partition)), move || {
-            stages::witness::witness(&*statement, partition, &data)
-        })
+        .run(step(&task, Stage::Witness, None), work)
         .await;
     job.add_time(Stage::Witness, took);
-    let prepared = prepared
-        .map_err(|_| gone(Stage::Witness))?
-        .map_err(|source| JobError::Statement { partition, source })?;
+    match result {
+        Err(_) => fail(core, &job, panicked(Stage::Witness, partition)),
+        Ok((Err(source), ..)) => fail(core, &job, JobError::Statement { partition, source }),
+        Ok((Ok(prepared), holding, lease)) => {
+            let ready = ReadyPartition {
+                prepared,
+                holding,
+                lease,
+                task,
+            };
+            hand_over(core, ready).await;
+        }
+    }
+}
 
-    job.set_state(partition, PartitionState::Starting);
-    let (device, circuit) = (Arc::clone(&core.devices[0]), resident.circuit.clone());
-    let (pending, took) = core
+fn panicked(stage: Stage, partition: usize) -> JobError {
+    JobError::Panicked {
+        stage,
+        partition: Some(partition),
+    }
+}
+
+/// Puts a partition before the devices, and holds the worker up while they are behind.
+async fn hand_over(core: &Arc<Core>, mut ready: ReadyPartition) {
+    let job = Arc::clone(&ready.task.job);
+    if core.mistakes.permit_dropped_before_send {
+        ready.holding.lose_permit();
+        let core = Arc::clone(core);
+        tokio::spawn(async move { send(&core, &job, ready).await });
+        return;
+    }
+    send(core, &job, ready).await;
+}
+
+async fn send(core: &Arc<Core>, job: &Arc<Job>, ready: ReadyPartition) {
+    let (rank, partition) = (ready.task.rank(), ready.task.partition);
+    job.set_state(partition, PartitionState::Ready);
+    // Others' backlog must not hold up what has a lane of its own.
+    if core.settings.winning_lane && job.in_lane() {
+        if let Err(ready) = core.ready.push_over(rank, ready) {
+            core.steps.reap(ready);
+        }
+    } else {
+        let mut push = core.ready.push(rank, ready);
+        tokio::select! {
+            biased;
+            () = job.token.cancelled() => core.steps.reap(push.take_back()),
+            sent = &mut push => if let Err(ready) = sent {
+                core.steps.reap(ready);
+            },
+        }
+    }
+    ending::sweep(core, job);
+}
+
+/// Starts a partition on a device whose thread was claimed for it. Returns what to wait for until its slot is free.
+pub(crate) async fn start(
+    core: &Arc<Core>,
+    device: usize,
+    ready: ReadyPartition,
+) -> Option<oneshot::Receiver<()>> {
+    let partition = in_flight(&ready.task);
+    core.devices.enter(device, partition);
+    let started = start_claimed(core, device, ready).await;
+    core.devices.release(device);
+    core.ready.look_again();
+    let Some((started, slot)) = started else {
+        core.devices.leave(device, partition);
+        return None;
+    };
+    let rank = started.task.rank();
+    let job = Arc::clone(&started.task.job);
+    job.set_state(started.task.partition, PartitionState::Pending);
+    if let Err(task) = core.tail.push_over(rank, TailTask::Finish(started)) {
+        core.steps.reap(task);
+    }
+    ending::sweep(core, &job);
+    Some(slot)
+}
+
+pub(crate) fn in_flight(task: &PartitionTask) -> InFlight {
+    (task.job.id, task.job.circuit, task.partition)
+}
+
+async fn start_claimed(
+    core: &Arc<Core>,
+    device: usize,
+    ready: ReadyPartition,
+) -> Option<(StartedPartition, oneshot::Receiver<()>)> {
+    let job = Arc::clone(&ready.task.job);
+    if job.token.is_cancelled() {
+        core.steps.reap(ready);
+        return None;
+    }
+    let ReadyPartition {
+        prepared,
+        holding,
+        lease,
+        task,
+    } = ready;
+    let circuit = match on_device(core, device, &lease, &task).await {
+        Ok(circuit) => circuit,
+        Err(error) => {
+            core.steps.reap((prepared, holding, lease));
+            load_failed(core, task, device, error);
+            return None;
+        }
+    };
+    if job.token.is_cancelled() {
+        core.steps.reap((prepared, holding, lease, task));
+        return None;
+    }
+    job.set_state(task.partition, PartitionState::Starting);
+    let prover = core.devices.get(device);
+    let work = move || {
+        // Whatever happens, the values are freed before their permit is.
+        let (mut holding, prepared) = (holding, prepared);
+        holding.begin_start();
+        let pending = stages::start::start(&*prover, circuit, prepared)?;
+        holding.become_pending();
+        Ok::<_, DeviceError>((pending, holding))
+    };
+    let (result, took) = core
         .steps
-        .run(step(job, Stage::Start, Some(partition)), move || {
-            stages::start::start(&*device, circuit, prepared)
-        })
+        .run(step(&task, Stage::Start, Some(device)), work)
         .await;
     job.add_time(Stage::Start, took);
-    let failed = |stage, source| JobError::Device {
-        partition,
-        device: 0,
-        stage,
-        attempts: 1,
-        source,
-    };
-    let pending = pending
-        .map_err(|_| gone(Stage::Start))?
-        .map_err(|source| failed(Stage::Start, source))?;
+    match result {
+        Err(_) => fail(core, &job, panicked(Stage::Start, task.partition)),
+        Ok(Err(error)) => device_failed(core, task, device, Stage::Start, error),
+        Ok(Ok((pending, holding))) => {
+            let (slot, freed) = oneshot::channel();
+            let started = StartedPartition {
+                pending,
+                holding,
+                lease,
+                task,
+                device,
+                slot,
+            };
+            return Some((started, freed));
+        }
+    }
+    None
+}
 
+/// A partition's circuit on a device, loaded when the device sees it for the first time.
+async fn on_device(
+    core: &Arc<Core>,
+    device: usize,
+    lease: &Lease,
+    task: &PartitionTask,
+) -> Result<LoadedCircuit, Option<DeviceError>> {
+    if let Some(circuit) = lease.resident.on_device(device) {
+        return Ok(circuit);
+    }
+    let (prover, resident) = (core.devices.get(device), Arc::clone(&lease.resident));
+    let work = move || {
+        let key = prover.load_key(Arc::clone(&resident.key))?;
+        let circuit = prover.load_circuit(&key, resident.circuit.clone())?;
+        resident.put_on_device(device, circuit.clone());
+        Ok(circuit)
+    };
+    let load = Step {
+        partition: None,
+        ..step(task, Stage::Load, Some(device))
+    };
+    let (loaded, took) = core.steps.run(load, work).await;
+    task.job.add_time(Stage::Load, took);
+    // A panic has no error of the device.
+    loaded.map_err(|_| None)?.map_err(Some)
+}
+
+fn load_failed(core: &Arc<Core>, task: PartitionTask, device: usize, error: Option<DeviceError>) {
+    match error {
+        Some(error) => device_failed(core, task, device, Stage::Load, error),
+        None => fail(core, &task.job, panicked(Stage::Load, task.partition)),
+    }
+}
+
+/// What becomes of a partition whose device failed: another attempt, elsewhere where the device is to blame, or the end of
+/// its job.
+fn device_failed(
+    core: &Arc<Core>,
+    task: PartitionTask,
+    device: usize,
+    stage: Stage,
+    source: DeviceError,
+) {
+    let blame = source.blame();
+    if blame == Blame::Device {
+        ending::distrust(core, device, source.to_string());
+    }
+    let attempts = task.attempts + 1;
+    if blame == Blame::Partition || attempts >= core.settings.max_attempts {
+        let error = JobError::Device {
+            partition: task.partition,
+            device,
+            stage,
+            attempts,
+            source,
+        };
+        fail(core, &task.job, error);
+        return;
+    }
+    let avoid = (blame == Blame::Device).then_some(device);
+    retry(core, task, device, avoid);
+}
+
+/// Finishes or verifies.
+pub(crate) async fn run_tail(core: &Arc<Core>, task: TailTask) {
+    match task {
+        TailTask::Finish(started) => finish(core, started).await,
+        TailTask::Verify(complete) => verify(core, complete).await,
+    }
+}
+
+async fn finish(core: &Arc<Core>, started: StartedPartition) {
+    let StartedPartition {
+        pending,
+        holding,
+        lease,
+        task,
+        device,
+        slot,
+    } = started;
+    let (job, partition) = (Arc::clone(&task.job), task.partition);
     job.set_state(partition, PartitionState::Finishing);
-    let device = Arc::clone(&core.devices[0]);
-    let (proof, took) = core
+    let prover = core.devices.get(device);
+    let work = move || {
+        let proof = stages::finish::finish(&*prover, pending);
+        drop(holding);
+        proof
+    };
+    let (result, took) = core
         .steps
-        .run(step(job, Stage::Finish, Some(partition)), move || {
-            stages::finish::finish(&*device, pending)
-        })
+        .run(step(&task, Stage::Finish, Some(device)), work)
         .await;
     job.add_time(Stage::Finish, took);
-    let proof = proof
-        .map_err(|_| gone(Stage::Finish))?
-        .map_err(|source| failed(Stage::Finish, source))?;
-    Ok(PartitionProof { proof, device: 0 })
+    core.devices.leave(device, in_flight(&task));
+    drop(slot);
+    let verifying_key = Arc::clone(&lease.resident.verifying_key);
+    drop(lease);
+    match result {
+        Err(_) => fail(core, &job, panicked(Stage::Finish, partition)),
+        Ok(Err(error)) => device_failed(core, task, device, Stage::Finish, error),
+        Ok(Ok(proof)) => {
+            let Some(proofs) = job.add_proof(partition, &PartitionProof { proof, device }) else {
+                return;
+            };
+            let complete = CompleteJob {
+                job: Arc::clone(&job),
+                proofs,
+                verifying_key,
+                present: task.present,
+            };
+            if let Err(task) = core.tail.push_over(job.rank, TailTask::Verify(complete)) {
+                core.steps.reap(task);
+            }
+            ending::sweep(core, &job);
+        }
+    }
 }
 
-/// Ends a job; only the first call for a job has an effect, and says so.
-pub(crate) fn end(core: &Core, job: &Job, outcome: JobOutcome) -> bool {
-    let ending = match &outcome {
-        JobOutcome::Completed { .. } => Ending::Completed,
-        JobOutcome::Failed { error, .. } => Ending::Failed(error.class()),
-        JobOutcome::Cancelled { reason, .. } => Ending::Cancelled(*reason),
-    };
-    let total = outcome.timings().total;
-    let outcome = Arc::new(outcome);
-    if !job.outcome.set(Arc::clone(&outcome)) {
-        return false;
-    }
-    job.token.cancel();
-    core.registry.keep(job, &outcome);
-    if let Some(material) = job.take_material() {
-        core.steps.reap(material);
-    }
-    core.bus.emit(Event::JobEnded {
-        job: job.id,
-        circuit: job.circuit,
-        ending,
-        total,
-    });
-    true
-}
-
-/// Cancels a job; says whether it was running.
-pub(crate) fn cancel(core: &Core, job: &Job, reason: CancelReason) -> bool {
-    end(
-        core,
+/// Verifies a job's proofs; the job ends, or its bad partitions are proved again.
+async fn verify(core: &Arc<Core>, complete: CompleteJob) {
+    let CompleteJob {
         job,
-        JobOutcome::Cancelled {
-            reason,
-            timings: job.timings(),
-        },
-    )
+        proofs,
+        verifying_key,
+        present,
+    } = complete;
+    let Some(statement) = job.statement() else {
+        return;
+    };
+    let verify_step = Step {
+        stage: Stage::Verify,
+        circuit: Some(job.circuit),
+        job: Some(job.id),
+        partition: None,
+        device: None,
+    };
+    let assembled = stages::assemble::assemble(proofs.iter().map(|proof| proof.proof).collect());
+    let work = move || stages::verify::verify(&*statement, &verifying_key, &assembled);
+    let (verified, took) = core.steps.run(verify_step, work).await;
+    job.add_time(Stage::Verify, took);
+    let devices: Vec<_> = proofs.iter().map(|proof| proof.device).collect();
+    match verified {
+        Ok(Ok(proof)) => {
+            let outcome = JobOutcome::Completed {
+                proof,
+                devices,
+                timings: job.timings(),
+            };
+            ending::end(core, &job, outcome);
+        }
+        Ok(Err(Unverified::Bad(partitions))) => {
+            ending::prove_again(core, &job, &partitions, &devices);
+        }
+        Ok(Err(Unverified::Inputs(partition, source))) => {
+            fail(core, &job, JobError::Statement { partition, source });
+        }
+        Ok(Err(Unverified::Other(error))) => {
+            let source = PortError::new(ErrorClass::Internal, error);
+            fail(
+                core,
+                &job,
+                JobError::Statement {
+                    partition: 0,
+                    source,
+                },
+            );
+        }
+        Err(_) => fail(
+            core,
+            &job,
+            JobError::Panicked {
+                stage: Stage::Verify,
+                partition: None,
+            },
+        ),
+    }
+    drop(present);
 }

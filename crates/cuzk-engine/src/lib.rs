@@ -1,11 +1,14 @@
 #![doc = include_str!("../README.md")]
-#![allow(dead_code, reason = "order and progress are ahead of their users")]
 
 mod admission;
+mod budget;
+#[cfg(test)]
+mod budget_tests;
 mod bus;
 mod cancel;
 mod completion;
-mod core;
+mod devices;
+mod ending;
 mod engine;
 mod error;
 mod events;
@@ -14,14 +17,18 @@ mod folds;
 mod jobs;
 mod order;
 mod ports;
-
+mod queue;
+mod residency;
 mod settings;
+mod shared;
 mod snapshot;
 mod stages;
 mod status;
 mod steps;
 mod sync;
+mod tasks;
 mod waiters;
+mod workers;
 
 pub use engine::{Attendance, Engine, EngineParts, Preloaded};
 pub use error::{
@@ -39,6 +46,8 @@ pub use ports::{
     ThreadExecutor, Work,
 };
 pub use settings::{AbandonedJobs, EngineSettings, MemoryLimit, SettingsError, memory_limit};
+#[doc(hidden)]
+pub use shared::Mistakes;
 pub use snapshot::{
     BudgetStatus, BufferStatus, DeviceStatus, QueueStatus, ResidentStatus, RunningStep, Snapshot,
     StageStatus, Tier, Totals,

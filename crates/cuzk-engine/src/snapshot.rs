@@ -87,7 +87,7 @@ pub struct Totals {
 pub struct BudgetStatus {
     /// The whole budget.
     pub total_bytes: u64,
-    /// Held by permits.
+    /// Held by permits: keys, circuits, partitions.
     pub used_bytes: u64,
     /// Kept for WinningPoSt.
     pub reserved_bytes: u64,
@@ -95,6 +95,10 @@ pub struct BudgetStatus {
     pub peak_bytes: u64,
     /// Who waits for memory.
     pub num_waiting: usize,
+    /// Payloads of unfinished jobs. They have a part of the budget of their own and are not in `used_bytes`.
+    pub queued_bytes: u64,
+    /// That part of the budget.
+    pub max_queued_bytes: u64,
 }
 
 /// Large buffers of one class.

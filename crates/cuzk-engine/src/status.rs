@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use cuzk_circuits::Family;
 
-use crate::core::Core;
-use crate::events::{BufferClass, DeviceHealth, Stage};
+use crate::ending;
+use crate::events::{BufferClass, Stage};
 use crate::folds::Folds;
 use crate::jobs::Job;
+use crate::shared::Core;
 use crate::snapshot::{
-    BudgetStatus, DeviceStatus, QueueStatus, ResidentStatus, RunningStep, Snapshot, Tier,
+    BudgetStatus, DeviceStatus, QueueStatus, ResidentStatus, RunningStep, Snapshot,
 };
 use crate::sync::{Arc, lock};
 
@@ -18,32 +19,54 @@ pub(crate) fn snapshot(core: &Core) -> Snapshot {
     let unfinished = core.registry.unfinished();
     let uptime = core.bus.uptime();
     let residents = residents(core);
-    core.bus.view(|folds| Snapshot {
-        uptime,
-        devices: devices(core, folds),
-        residents,
-        queues: queues(&unfinished),
-        totals: folds.totals,
-        budget: BudgetStatus {
-            total_bytes: core.derived.budget_bytes,
-            ..BudgetStatus::default()
-        },
-        buffers: BufferClass::ALL
-            .map(|class| {
-                (
-                    class,
-                    folds.buffers.get(&class).copied().unwrap_or_default(),
-                )
-            })
-            .into(),
-        stages: Stage::ALL
-            .map(|stage| (stage, folds.stages.get(&stage).copied().unwrap_or_default()))
-            .into(),
-        running: running(core, folds, uptime),
-        ready: (0, core.derived.ready_capacity),
-        degraded: Vec::new(),
-        draining: *lock(&core.draining),
+    let mut degraded = ending::degraded(core);
+    core.bus.view(|folds| {
+        let running = running(core, folds, uptime);
+        degraded.extend(running.iter().filter(|step| step.stalled).map(stalled));
+        Snapshot {
+            uptime,
+            devices: devices(core, folds),
+            residents,
+            queues: queues(&unfinished),
+            totals: folds.totals,
+            budget: budget(core),
+            buffers: BufferClass::ALL
+                .map(|class| {
+                    (
+                        class,
+                        folds.buffers.get(&class).copied().unwrap_or_default(),
+                    )
+                })
+                .into(),
+            stages: Stage::ALL
+                .map(|stage| (stage, folds.stages.get(&stage).copied().unwrap_or_default()))
+                .into(),
+            running,
+            ready: (core.ready.len(), core.ready.capacity()),
+            degraded,
+            draining: *lock(&core.draining),
+        }
     })
+}
+
+fn stalled(running: &RunningStep) -> String {
+    let RunningStep { step, running, .. } = running;
+    let job = step.job.map(|job| format!(" of job {job}"));
+    let job = job.unwrap_or_default();
+    format!("{}{job} runs for {} s", step.stage, running.as_secs())
+}
+
+fn budget(core: &Core) -> BudgetStatus {
+    let numbers = core.budget.numbers();
+    BudgetStatus {
+        total_bytes: core.derived.budget_bytes,
+        used_bytes: numbers.used,
+        reserved_bytes: numbers.reserve,
+        peak_bytes: numbers.peak,
+        num_waiting: numbers.num_waiting,
+        queued_bytes: core.registry.queued_bytes(),
+        max_queued_bytes: core.derived.max_queued_bytes,
+    }
 }
 
 fn queues(unfinished: &[Arc<Job>]) -> Vec<QueueStatus> {
@@ -60,21 +83,21 @@ fn queues(unfinished: &[Arc<Job>]) -> Vec<QueueStatus> {
 }
 
 fn residents(core: &Core) -> Vec<ResidentStatus> {
-    let residents = lock(&core.residents.0);
-    let circuits = core.keys.circuits().into_iter();
-    circuits
-        .map(|circuit| ResidentStatus {
+    let mut circuits = core.keys.circuits();
+    circuits.extend(core.residency.resident());
+    circuits.sort_unstable();
+    circuits.dedup();
+    let status = |circuit| {
+        let view = core.residency.view(circuit);
+        ResidentStatus {
             circuit,
-            tier: if residents.contains_key(&circuit) {
-                Tier::Hot
-            } else {
-                Tier::Cold
-            },
+            tier: view.tier,
             file_bytes: core.keys.size(circuit).map_or(0, |size| size.file_bytes),
-            budget_bytes: 0,
-            num_leases: 0,
-        })
-        .collect()
+            budget_bytes: view.budget_bytes,
+            num_leases: view.num_leases,
+        }
+    };
+    circuits.into_iter().map(status).collect()
 }
 
 /// Steps that run, the longest first.
@@ -101,14 +124,15 @@ fn devices(core: &Core, folds: &Folds) -> Vec<DeviceStatus> {
     devices
         .map(|(index, device)| {
             let description = device.describe();
+            let (health, last_error, in_flight) = core.devices.state_of(index);
             DeviceStatus {
                 index,
                 name: description.name,
                 arithmetic: description.arithmetic,
                 threads: description.threads,
-                health: DeviceHealth::Healthy,
-                last_error: None,
-                in_flight: Vec::new(),
+                health,
+                last_error,
+                in_flight,
                 busy: folds.device_busy.get(&index).copied().unwrap_or_default(),
             }
         })

@@ -2,4 +2,5 @@
 
 pub mod circuits;
 pub mod conformance;
+pub mod fake;
 pub mod keys;

@@ -18,6 +18,7 @@ use crate::events::Stage;
 use crate::order::{Priority, Rank};
 use crate::ports::Provable;
 use crate::sync::{Mutex, lock};
+use crate::tasks::Present;
 
 /// A job that was admitted.
 pub(crate) struct Job {
@@ -43,6 +44,7 @@ pub(crate) struct Material {
     pub(crate) statement: Arc<dyn Provable>,
     pub(crate) _place: Place,
     pub(crate) _payload: Counted,
+    pub(crate) _present: Present,
 }
 
 /// A proof of one partition, not verified.
@@ -55,6 +57,8 @@ pub(crate) struct PartitionProof {
 struct Progress {
     partitions: Vec<PartitionState>,
     proofs: Vec<Option<PartitionProof>>,
+    /// How often the proof of each partition was bad.
+    num_bad: Vec<usize>,
     timings: JobTimings,
     begun: bool,
 }
@@ -92,6 +96,7 @@ impl Job {
             progress: Mutex::new(Progress {
                 partitions: vec![PartitionState::Queued; num_partitions],
                 proofs: vec![None; num_partitions],
+                num_bad: vec![0; num_partitions],
                 timings: JobTimings::default(),
                 begun: false,
             }),
@@ -118,6 +123,16 @@ impl Job {
 
     pub(crate) fn has_begun(&self) -> bool {
         lock(&self.progress).begun
+    }
+
+    /// Whether a partition has yet to get its memory.
+    pub(crate) fn is_hungry(&self) -> bool {
+        lock(&self.progress).partitions.iter().any(|state| {
+            matches!(
+                state,
+                PartitionState::Queued | PartitionState::WaitsForMemory { .. }
+            )
+        })
     }
 
     /// Says what a partition waits for or does.
@@ -157,11 +172,13 @@ impl Job {
         progress.proofs.iter().copied().collect()
     }
 
-    /// Takes a bad proof out, so that the partition can be proved again.
-    pub(crate) fn forget_proof(&self, partition: usize) {
+    /// Takes a bad proof out, so that the partition can be proved again; says how many were bad so far.
+    pub(crate) fn forget_proof(&self, partition: usize) -> usize {
         let mut progress = lock(&self.progress);
         progress.partitions[partition] = PartitionState::Queued;
         progress.proofs[partition] = None;
+        progress.num_bad[partition] += 1;
+        progress.num_bad[partition]
     }
 
     pub(crate) fn timings(&self) -> JobTimings {

@@ -155,13 +155,11 @@ pub enum JobStatus {
 pub enum PartitionState {
     /// Waits for a worker.
     Queued,
-    /// Waits for memory.
+    /// Waits for memory, key or circuit.
     WaitsForMemory {
         /// How much it needs.
         bytes: u64,
     },
-    /// Waits for key or circuit.
-    Loading,
     /// Its values are computed.
     Witness,
     /// Waits for a device.

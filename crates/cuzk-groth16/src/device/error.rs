@@ -59,6 +59,24 @@ pub enum DeviceError {
         /// What does not fit.
         source: MsmError,
     },
+    /// The device has not enough free memory for this proof now.
+    #[error("{device} needs {needed_bytes} bytes and has {free_bytes} free")]
+    OutOfMemory {
+        /// Name of the device.
+        device: &'static str,
+        /// What the proof needs.
+        needed_bytes: u64,
+        /// What is free.
+        free_bytes: u64,
+    },
+    /// The device does not work any more.
+    #[error("{device} failed: {source}")]
+    Lost {
+        /// Name of the device.
+        device: &'static str,
+        /// What its driver says.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// Threads could not be started.
     #[error("{threads} {pool} threads cannot be started: {source}")]
     Threads {
@@ -69,6 +87,28 @@ pub enum DeviceError {
         /// What the system says.
         source: rayon::ThreadPoolBuildError,
     },
+}
+
+/// What an error tells about the next attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blame {
+    /// The partition, its key or its circuit: it fails everywhere.
+    Partition,
+    /// The moment: it may succeed when more memory is free.
+    Memory,
+    /// The device: it may succeed on another one.
+    Device,
+}
+
+impl DeviceError {
+    /// Whether the same partition may succeed later or elsewhere.
+    pub const fn blame(&self) -> Blame {
+        match self {
+            Self::OutOfMemory { .. } => Blame::Memory,
+            Self::Lost { .. } | Self::Threads { .. } => Blame::Device,
+            _ => Blame::Partition,
+        }
+    }
 }
 
 impl From<KeyError> for DeviceError {

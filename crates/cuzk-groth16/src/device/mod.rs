@@ -16,7 +16,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 pub use cpu::{CpuDevice, CpuSettings};
-pub use error::DeviceError;
+pub use error::{Blame, DeviceError};
 pub use partition::{CircuitData, Footprint, LoadedCircuit, LoadedKey, Partition, PendingProof};
 pub use reference::ReferenceDevice;
 

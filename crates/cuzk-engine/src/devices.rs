@@ -1,0 +1,153 @@
+//! How far each device is trusted, and which partitions it may take.
+//!
+//! A device that fails is quarantined while another one can work; the last one goes on as suspect, because an engine that
+//! refuses everything helps nobody. A partition that failed on a device goes to another one where there is one.
+
+use std::sync::Arc;
+
+use cuzk_circuits::CircuitId;
+use cuzk_groth16::ProverDevice;
+use tokio::time::Instant;
+
+use crate::bus::Bus;
+use crate::events::{DeviceHealth, Event};
+use crate::jobs::JobId;
+use crate::sync::{Mutex, lock};
+
+/// A partition on a device.
+pub(crate) type InFlight = (JobId, CircuitId, usize);
+
+/// All devices of an engine.
+pub(crate) struct Devices {
+    provers: Vec<Arc<dyn ProverDevice>>,
+    bus: Arc<Bus>,
+    state: Mutex<Vec<State>>,
+}
+
+#[derive(Clone, Debug)]
+struct State {
+    health: DeviceHealth,
+    quarantined_at: Option<Instant>,
+    last_error: Option<String>,
+    /// Whether its thread is in `start`.
+    starting: bool,
+    in_flight: Vec<InFlight>,
+}
+
+impl Devices {
+    pub(crate) fn new(provers: Vec<Arc<dyn ProverDevice>>, bus: Arc<Bus>) -> Self {
+        let state = State {
+            health: DeviceHealth::Healthy,
+            quarantined_at: None,
+            last_error: None,
+            starting: false,
+            in_flight: Vec::new(),
+        };
+        Self {
+            state: Mutex::new(vec![state; provers.len()]),
+            provers,
+            bus,
+        }
+    }
+
+    pub(crate) const fn len(&self) -> usize {
+        self.provers.len()
+    }
+
+    pub(crate) fn get(&self, device: usize) -> Arc<dyn ProverDevice> {
+        Arc::clone(&self.provers[device])
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<dyn ProverDevice>> {
+        self.provers.iter()
+    }
+
+    /// Takes the device's thread for a partition, if it is free, the device is trusted, and no other one should have it.
+    pub(crate) fn claim(&self, device: usize, avoid: Option<usize>) -> bool {
+        let mut state = lock(&self.state);
+        let others_work = state
+            .iter()
+            .enumerate()
+            .any(|(index, other)| index != device && other.health != DeviceHealth::Quarantined);
+        let own = &mut state[device];
+        let may_take = own.health != DeviceHealth::Quarantined
+            && !own.starting
+            && !(avoid == Some(device) && others_work);
+        if may_take {
+            own.starting = true;
+        }
+        may_take
+    }
+
+    /// Gives the device's thread back.
+    pub(crate) fn release(&self, device: usize) {
+        lock(&self.state)[device].starting = false;
+    }
+
+    pub(crate) fn enter(&self, device: usize, partition: InFlight) {
+        lock(&self.state)[device].in_flight.push(partition);
+    }
+
+    pub(crate) fn leave(&self, device: usize, partition: InFlight) {
+        let mut state = lock(&self.state);
+        let in_flight = &mut state[device].in_flight;
+        if let Some(index) = in_flight.iter().position(|other| *other == partition) {
+            in_flight.remove(index);
+        }
+    }
+
+    /// Notes that a device made a bad proof.
+    pub(crate) fn suspect(&self, device: usize, why: String) {
+        self.change(device, DeviceHealth::Suspect, why);
+    }
+
+    /// Notes that a device failed. Whether it is quarantined now; the last one is not.
+    pub(crate) fn distrust(&self, device: usize, why: String) -> bool {
+        let others_work = lock(&self.state)
+            .iter()
+            .enumerate()
+            .any(|(index, other)| index != device && other.health != DeviceHealth::Quarantined);
+        let health = if others_work {
+            DeviceHealth::Quarantined
+        } else {
+            DeviceHealth::Suspect
+        };
+        self.change(device, health, why);
+        others_work
+    }
+
+    /// Ends a quarantine that was not renewed since `began`.
+    pub(crate) fn readmit(&self, device: usize, began: Instant) {
+        let mut state = lock(&self.state);
+        let own = &mut state[device];
+        let is_over = own.health == DeviceHealth::Quarantined
+            && own.quarantined_at.is_none_or(|at| at <= began);
+        if is_over {
+            own.health = DeviceHealth::Suspect;
+            drop(state);
+            self.bus.emit(Event::DeviceChanged {
+                device,
+                health: DeviceHealth::Suspect,
+            });
+        }
+    }
+
+    fn change(&self, device: usize, health: DeviceHealth, why: String) {
+        let mut state = lock(&self.state);
+        let own = &mut state[device];
+        own.last_error = Some(why);
+        if own.health == DeviceHealth::Quarantined && health == DeviceHealth::Suspect {
+            return;
+        }
+        own.health = health;
+        own.quarantined_at = (health == DeviceHealth::Quarantined).then(Instant::now);
+        drop(state);
+        self.bus.emit(Event::DeviceChanged { device, health });
+    }
+
+    /// Health, last error and partitions of a device.
+    pub(crate) fn state_of(&self, device: usize) -> (DeviceHealth, Option<String>, Vec<InFlight>) {
+        let state = lock(&self.state)[device].clone();
+        (state.health, state.last_error, state.in_flight)
+    }
+}

@@ -1,0 +1,87 @@
+//! A device that does what the script says, and otherwise proves.
+
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Weak};
+
+use cuzk_engine::Stage;
+use cuzk_groth16::{
+    CircuitData, DeviceDescription, DeviceError, Footprint, LoadedCircuit, LoadedKey, Partition,
+    PendingProof, Proof, ProverDevice, ReferenceDevice,
+};
+
+use super::FakeWorld;
+use super::script::FaultKind;
+
+/// Proves tiny circuits with the reference device.
+#[derive(Debug)]
+pub struct FakeDevice {
+    world: Weak<FakeWorld>,
+    index: usize,
+}
+
+impl FakeDevice {
+    pub(super) fn new(world: &Arc<FakeWorld>, index: usize) -> Self {
+        Self {
+            world: Arc::downgrade(world),
+            index,
+        }
+    }
+
+    /// The fault of this call, where it is an error.
+    fn scripted(&self, stage: Stage) -> Result<Option<FaultKind>, DeviceError> {
+        let world = self.world.upgrade();
+        let fault = world.and_then(|world| world.script.call(stage, Some(self.index)));
+        match fault {
+            Some(FaultKind::Lost) => Err(DeviceError::Lost {
+                device: "fake",
+                source: "scripted loss".into(),
+            }),
+            Some(FaultKind::OutOfMemory) => Err(DeviceError::OutOfMemory {
+                device: "fake",
+                needed_bytes: 2,
+                free_bytes: 1,
+            }),
+            Some(FaultKind::Invalid) => Err(DeviceError::FirstInput),
+            other => Ok(other),
+        }
+    }
+}
+
+impl ProverDevice for FakeDevice {
+    fn describe(&self) -> DeviceDescription {
+        DeviceDescription {
+            name: "fake",
+            threads: NonZeroUsize::MIN,
+            tail_threads: NonZeroUsize::MIN,
+            arithmetic: "none",
+        }
+    }
+
+    fn load_circuit(
+        &self,
+        key: &LoadedKey,
+        circuit: CircuitData,
+    ) -> Result<LoadedCircuit, DeviceError> {
+        ReferenceDevice.load_circuit(key, circuit)
+    }
+
+    fn start(&self, partition: Partition) -> Result<PendingProof, DeviceError> {
+        self.scripted(Stage::Start)?;
+        ReferenceDevice.start(partition)
+    }
+
+    fn finish(&self, pending: PendingProof) -> Result<Proof, DeviceError> {
+        let fault = self.scripted(Stage::Finish)?;
+        let mut proof = ReferenceDevice.finish(pending)?;
+        if fault == Some(FaultKind::BadProof) {
+            proof.a = -proof.a;
+        }
+        Ok(proof)
+    }
+
+    fn footprint(&self, circuit: &CircuitData) -> Footprint {
+        let world = self.world.upgrade();
+        let scripted = world.and_then(|world| world.footprint_of(circuit.shape.num_aux));
+        scripted.unwrap_or_else(|| ReferenceDevice.footprint(circuit))
+    }
+}
