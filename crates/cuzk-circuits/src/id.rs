@@ -105,7 +105,7 @@ impl SectorSize {
     }
 
     /// The size as registered proofs spell it, for instance `32GiB`.
-    pub(crate) fn label(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::Kib2 => "2KiB",
             Self::Mib8 => "8MiB",

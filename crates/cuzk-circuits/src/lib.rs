@@ -11,6 +11,7 @@ pub mod sector;
 mod shape;
 mod statement;
 pub mod synthetic;
+mod witness;
 
 pub use circuit::{CircuitError, CircuitVisitor, with_blank_circuit};
 pub use decode::{
@@ -25,3 +26,4 @@ pub use registered::{
 pub use registry::{CIRCUIT_SOURCES, CircuitInfo, PartitionRule};
 pub use request::{PoRepRequest, PoStRequest, ProofRequest, SnapDealsRequest};
 pub use statement::Statement;
+pub use witness::{Block, VanillaFault, WitnessError, WitnessLayout};

@@ -10,7 +10,7 @@ use filecoin_proofs::{DRG_DEGREE, DefaultPieceHasher, EXP_DEGREE};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 use storage_proofs_core::drgraph::Graph;
-use storage_proofs_core::merkle::{MerkleProof, MerkleProofTrait, MerkleTreeTrait};
+use storage_proofs_core::merkle::{MerkleProof, MerkleProofTrait};
 use storage_proofs_porep::stacked::{
     self, ColumnProof, EncodingProof, LabelingProof, ReplicaColumnProof, TOTAL_PARENTS,
 };
@@ -21,7 +21,7 @@ use super::checks::expect_number;
 use super::merkle::{MerkleWire, expect_count};
 use super::place::Place;
 use crate::registered::SealProof;
-use crate::shape::SectorTree;
+use crate::shape::{ReplicaProof, SectorTree};
 
 /// More partitions than any accepted proof has.
 const MAX_PARTITIONS: usize = 32;
@@ -189,13 +189,6 @@ struct LabelWire {
     node: u64,
 }
 
-/// A proof of inclusion in a tree of shape `Tree`.
-type TreeProof<Tree> = MerkleProof<
-    <Tree as MerkleTreeTrait>::Hasher,
-    <Tree as MerkleTreeTrait>::Arity,
-    <Tree as MerkleTreeTrait>::SubTreeArity,
-    <Tree as MerkleTreeTrait>::TopTreeArity,
->;
 /// The vanilla proof of one challenge.
 pub(super) type Vanilla<Tree> = stacked::Proof<Tree, DefaultPieceHasher>;
 
@@ -268,7 +261,7 @@ impl ReplicaColumnWire {
         self,
         params: &stacked::PublicParams<Tree>,
         place: Place<'_>,
-    ) -> Result<ReplicaColumnProof<TreeProof<Tree>>, DecodeError> {
+    ) -> Result<ReplicaColumnProof<ReplicaProof<Tree>>, DecodeError> {
         let columns = |columns: Vec<ColumnProofWire>, expected, place: Place<'_>| {
             expect_count(columns.len(), expected, place)?;
             columns
@@ -290,7 +283,7 @@ impl ColumnProofWire {
         self,
         params: &stacked::PublicParams<Tree>,
         place: Place<'_>,
-    ) -> Result<ColumnProof<TreeProof<Tree>>, DecodeError> {
+    ) -> Result<ColumnProof<ReplicaProof<Tree>>, DecodeError> {
         let rows = place.field("column");
         let rows = rows.field("rows");
         expect_count(self.column.rows.len(), params.num_layers, rows)?;

@@ -19,6 +19,7 @@ pub(crate) use update::UpdateStatement;
 use crate::circuit::{CircuitError, CircuitVisitor};
 use crate::id::CircuitId;
 use crate::shape::{BaseTree, SectorTree, SubTree, TopTree};
+use crate::witness::{BlockKinds, EmitError, Values};
 
 /// A decoded request: public inputs and a circuit for each partition.
 #[derive(Clone)]
@@ -52,6 +53,9 @@ trait Parts {
         partition: usize,
         visitor: V,
     ) -> Result<V::Output, UpstreamError>;
+
+    /// Values of the variables of a partition, in the order of `kinds`.
+    fn emit(&self, partition: usize, kinds: &BlockKinds) -> Result<Values, EmitError>;
 
     /// The first place where the vanilla proof of a partition is wrong.
     fn first_fault(&self, partition: usize) -> Result<Option<Fault>, UpstreamError>;
@@ -138,6 +142,11 @@ impl Statement {
             .map_err(|source| self.upstream(partition, source))
     }
 
+    /// Emits the variables of a partition, which there is.
+    pub(crate) fn emit(&self, partition: usize, kinds: &BlockKinds) -> Result<Values, EmitError> {
+        with_body!(&*self.body, body => body.emit(partition, kinds))
+    }
+
     /// Verifies all vanilla proofs: every label, every encoding and every hash along a path.
     ///
     /// Upstream's verifiers do it, plus the paths that they take on trust. Costs seconds of all
@@ -199,7 +208,7 @@ impl std::fmt::Debug for Statement {
 }
 
 /// Upstream's errors, without their type.
-type UpstreamError = Box<dyn std::error::Error + Send + Sync>;
+pub(crate) type UpstreamError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Where a vanilla proof is wrong.
 struct Fault {

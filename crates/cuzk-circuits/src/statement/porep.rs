@@ -15,6 +15,7 @@ use storage_proofs_porep::stacked::{
 use super::{Fault, Parts, UpstreamError};
 use crate::circuit::CircuitVisitor;
 use crate::shape::SectorTree;
+use crate::witness::{Block, BlockKinds, EmitError, PoRepBlocks, Values};
 
 pub(crate) struct PoRepStatement<Tree: SectorTree> {
     pub(crate) params: PublicParams<Tree>,
@@ -54,6 +55,11 @@ impl<Tree: SectorTree> Parts for PoRepStatement<Tree> {
             Some(partition),
         )?;
         Ok(visitor.visit(circuit))
+    }
+
+    fn emit(&self, partition: usize, kinds: &BlockKinds) -> Result<Values, EmitError> {
+        let blocks = PoRepBlocks::new(self, partition);
+        kinds.emit(&blocks.map_err(EmitError::vanilla(Block::Prologue))?)
     }
 
     /// Upstream's verifier compares the roots and indices of the data and replica paths, but does

@@ -19,6 +19,7 @@ use storage_proofs_post::fallback::{
 use super::{Fault, Parts, UpstreamError};
 use crate::circuit::CircuitVisitor;
 use crate::shape::SectorTree;
+use crate::witness::{BlockKinds, EmitError, PoStBlocks, Values};
 
 pub(crate) struct PoStStatement<Tree: SectorTree> {
     pub(crate) params: PublicParams,
@@ -47,7 +48,8 @@ impl<Tree: SectorTree> OpenedSector<Tree> {
 }
 
 impl<Tree: SectorTree> PoStStatement<Tree> {
-    fn partition(&self, partition: usize) -> &[OpenedSector<Tree>] {
+    /// The sectors of a partition, without its padding.
+    pub(crate) fn partition(&self, partition: usize) -> &[OpenedSector<Tree>] {
         let per_partition = self.params.sector_count;
         let start = partition * per_partition;
         let end = (start + per_partition).min(self.sectors.len());
@@ -91,6 +93,10 @@ impl<Tree: SectorTree> Parts for PoStStatement<Tree> {
             prover_id: Some(self.prover_id.into()),
             sectors,
         }))
+    }
+
+    fn emit(&self, partition: usize, kinds: &BlockKinds) -> Result<Values, EmitError> {
+        kinds.emit(&PoStBlocks::new(self, partition))
     }
 
     /// Verifies sector by sector, as partitions of one sector each, so that it can be named.

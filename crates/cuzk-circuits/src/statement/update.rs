@@ -11,6 +11,7 @@ use storage_proofs_update::{
 use super::{Fault, Parts, UpstreamError};
 use crate::circuit::CircuitVisitor;
 use crate::shape::SectorTree;
+use crate::witness::{Block, BlockKinds, EmitError, UpdateBlocks, Values};
 
 pub(crate) struct UpdateStatement<Tree: SectorTree> {
     pub(crate) params: PublicParams,
@@ -50,6 +51,12 @@ impl<Tree: SectorTree> Parts for UpdateStatement<Tree> {
             Some(partition),
         )?;
         Ok(visitor.visit(circuit))
+    }
+
+    fn emit(&self, partition: usize, kinds: &BlockKinds) -> Result<Values, EmitError> {
+        let public = self.public_inputs(partition).map_err(EmitError::Upstream)?;
+        let blocks = UpdateBlocks::new(&self.params, &public, &self.partitions[partition]);
+        kinds.emit(&blocks.map_err(EmitError::vanilla(Block::Prologue))?)
     }
 
     fn first_fault(&self, partition: usize) -> Result<Option<Fault>, UpstreamError> {

@@ -6,8 +6,8 @@
 use storage_proofs_update::constants::TreeDHasher;
 
 use super::draw::{Draws, Purpose};
-use super::merkle::data_arities;
 use super::patterned_tree::PatternedTree;
+use crate::shape::data_arities;
 
 /// Number of 32-byte nodes after which random data and an old replica repeat.
 pub(super) const PATTERN_LEN: usize = 16;

@@ -52,6 +52,18 @@ pub enum SyntheticKind {
     WinningPoSt,
 }
 
+impl SyntheticKind {
+    /// The current proof of a family; `num_sectors` is for `WindowPoSt`, the others have one.
+    pub fn current(family: Family, num_sectors: usize) -> Self {
+        match family {
+            Family::PoRep => Self::PoRep(SealVariant::V1_1),
+            Family::SnapDeals => Self::SnapDeals,
+            Family::WindowPoSt => Self::WindowPoSt { num_sectors },
+            Family::WinningPoSt => Self::WinningPoSt,
+        }
+    }
+}
+
 /// Which synthetic sector to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SyntheticSpec {

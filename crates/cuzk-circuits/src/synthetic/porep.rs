@@ -22,12 +22,12 @@ use storage_proofs_update::constants::{TreeRDomain, TreeRHasher};
 use super::data::SectorData;
 use super::draw::{Draws, Purpose};
 use super::labels::Columns;
-use super::merkle::{MerkleNodes, ReplicaProof, replica_arities};
+use super::merkle::MerkleNodes;
 use super::patterned_tree::PatternedTree;
 
 use super::sparse_tree::{Elsewhere, SparseTree};
 use crate::registry::stacked_params;
-use crate::shape::SectorTree;
+use crate::shape::{ReplicaProof, SectorTree, replica_arities};
 
 /// What identifies the replica.
 pub(super) struct Replica {

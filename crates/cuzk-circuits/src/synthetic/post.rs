@@ -12,9 +12,9 @@ use storage_proofs_post::fallback::{Proof, SectorProof};
 use storage_proofs_update::constants::{TreeRDomain, TreeRHasher};
 
 use super::draw::{Draws, Purpose};
-use super::merkle::{MerkleNodes, replica_arities};
+use super::merkle::MerkleNodes;
 use super::sparse_tree::{Elsewhere, SparseTree};
-use crate::shape::SectorTree;
+use crate::shape::{SectorTree, replica_arities};
 
 /// Makes the vanilla proof of each sector, in order of their numbers, which begin at
 /// `first_number`.

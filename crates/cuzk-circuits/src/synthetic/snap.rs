@@ -15,11 +15,11 @@ use storage_proofs_update::{
 
 use super::data::{PATTERN_LEN, SectorData};
 use super::draw::{Draws, Purpose};
-use super::merkle::{MerkleNodes, replica_arities};
+use super::merkle::MerkleNodes;
 use super::patterned_tree::PatternedTree;
 use crate::SectorSize;
 use crate::registry::update_params;
-use crate::shape::SectorTree;
+use crate::shape::{SectorTree, replica_arities};
 
 /// A sector update: its commitments, and its vanilla proof of each partition.
 pub(super) struct Update<Tree: SectorTree> {

@@ -84,10 +84,9 @@ impl<H: Hasher> MerkleNodes for SparseTree<H> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::merkle::{ReplicaProof, replica_arities};
     use super::*;
     use crate::SectorSize;
-    use crate::shape::{SectorTree, SubTree, TopTree, with_tree};
+    use crate::shape::{ReplicaProof, SectorTree, SubTree, TopTree, replica_arities, with_tree};
     use storage_proofs_core::merkle::MerkleProofTrait;
     use storage_proofs_update::constants::{TreeRDomain, TreeRHasher};
 

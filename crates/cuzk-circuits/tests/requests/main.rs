@@ -12,3 +12,4 @@ mod mutations;
 mod public;
 mod statements;
 mod tampering;
+mod witnesses;

@@ -12,10 +12,12 @@ use storage_proofs_core::merkle::{MerkleProof, MerkleProofTrait as _};
 
 use crate::fixture::{bytes, challenge, fixture, with_c1};
 use crate::statements::Satisfied;
+use crate::witnesses::expect_upstreams_witness;
 
 /// Returns the fault that the vanilla check names and the path of the unsatisfied row.
 fn expect_unsatisfied(what: &str, request: &ProofRequest) -> (String, String) {
     let statement = decode(what, request);
+    expect_upstreams_witness(what, &statement);
     let fault = statement.check_vanilla().expect_err(what);
     assert!(
         matches!(fault, CircuitError::VanillaProof { partition: 0, .. }),
