@@ -51,6 +51,7 @@ pub(crate) enum Command {
     Verify(commands::verify::VerifyArgs),
     Key(commands::key::KeyArgs),
     Circuit(commands::circuit::CircuitArgs),
+    Sector(commands::sector::SectorArgs),
     Bench(commands::bench::BenchArgs),
     Completions(commands::completions::CompletionsArgs),
 }

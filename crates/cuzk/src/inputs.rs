@@ -185,21 +185,26 @@ pub(crate) fn request_for(id: CircuitId, output: &Output) -> anyhow::Result<Proo
         let (request, _) = Sectors::seal(output)?.request(id.family, output)?;
         return Ok(request);
     }
+    synthetic_request(id, 1, output)
+}
+
+/// A request about synthetic sectors, for a circuit of any size; more than one sector for `WindowPoSt` only.
+///
+/// # Errors
+/// Usage, when the number of sectors is out of range.
+pub(crate) fn synthetic_request(
+    id: CircuitId,
+    num_sectors: usize,
+    output: &Output,
+) -> anyhow::Result<ProofRequest> {
     let _step = output.step(&format!("making a synthetic sector for {id}"));
-    let kind = match id.family {
-        Family::PoRep => SyntheticKind::PoRep(SealVariant::V1_1),
-        Family::SnapDeals => SyntheticKind::SnapDeals,
-        Family::WindowPoSt => SyntheticKind::WindowPoSt { num_sectors: 1 },
-        Family::WinningPoSt => SyntheticKind::WinningPoSt,
-    };
-    SyntheticSpec {
-        kind,
+    let spec = SyntheticSpec {
+        kind: SyntheticKind::current(id.family, num_sectors),
         sector_size: id.sector_size,
         seed: SEED,
         data: SectorData::Random,
-    }
-    .request()
-    .or_exit(ExitClass::Internal, || {
+    };
+    spec.request().or_exit(ExitClass::Usage, || {
         format!("making a synthetic sector for {id}")
     })
 }

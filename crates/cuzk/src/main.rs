@@ -4,6 +4,7 @@ mod allocation;
 mod bellperson_prover;
 mod cli;
 mod commands;
+mod cpu_time;
 mod development_keys;
 mod encoding;
 mod environment;

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use clap::Args;
 use cuzk_circuits::{
     PoRepRequest, PoStProof, PoStRequest, ProofRequest, SealProof, SnapDealsRequest, Statement,
-    UnknownRegisteredProof, UpdateProof,
+    UnknownRegisteredProof, UpdateProof, synthetic,
 };
 
 use crate::{
@@ -91,11 +91,27 @@ pub(crate) struct PoStArgs {
     randomness: Hex32,
 }
 
+/// The request about the C1 output in a file, of the miner of synthetic sectors unless another is named.
+///
+/// # Errors
+/// Invalid input, when there is no such file or it is malformed.
+pub(crate) fn synthetic_or_own(
+    c1: &Path,
+    miner_id: Option<MinerId>,
+) -> anyhow::Result<ProofRequest> {
+    let miner_id = miner_id.map_or(synthetic::MINER_ID, |miner| miner.0);
+    Ok(ProofRequest::PoRep(replication(c1, miner_id)?))
+}
+
+/// The request about the C1 output in a file.
+fn replication(c1: &Path, miner_id: u64) -> anyhow::Result<PoRepRequest> {
+    PoRepRequest::from_payload(read(c1)?, miner_id)
+        .or_exit(ExitClass::InvalidInput, || c1.display().to_string())
+}
+
 impl PoRepArgs {
     pub(crate) fn request(&self) -> anyhow::Result<ProofRequest> {
-        let payload = read(&self.c1)?;
-        let mut request = PoRepRequest::from_payload(payload, self.miner_id.0)
-            .or_exit(ExitClass::InvalidInput, || self.c1.display().to_string())?;
+        let mut request = replication(&self.c1, self.miner_id.0)?;
         // What the command line says is compared with the payload when the request is decoded.
         if let Some(proof) = self.registered_proof {
             request.registered_proof = proof.number();

@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::Context as _;
 use bytes::Bytes;
-use cuzk_circuits::{Family, ProofRequest, PublicData};
+use cuzk_circuits::{Family, PoStRequest, ProofRequest, PublicData, SnapDealsRequest};
 
 use crate::{
     encoding::hex,
@@ -41,31 +41,11 @@ impl SavedRequest {
         let family = request.family();
         let folder = folder.join(family.prefix());
         create_folder(&folder)?;
-        let options = match request {
-            ProofRequest::PoRep(request) => {
-                let c1 = write_file(folder.join("c1.json"), &request.vanilla_proof)?;
-                format!("--c1 {} --miner-id {}", shell_word(&c1), request.miner_id)
-            }
-            ProofRequest::SnapDeals(request) => format!(
-                "--registered-proof {} --comm-r-old {} --comm-r-new {} --comm-d-new {} --vanilla {}",
-                request.registered_proof,
-                hex(&request.comm_r_old),
-                hex(&request.comm_r_new),
-                hex(&request.comm_d_new),
-                write_vanilla(&folder, &request.vanilla_proofs)?
-            ),
-            ProofRequest::WindowPoSt(request) | ProofRequest::WinningPoSt(request) => format!(
-                "--registered-proof {} --miner-id {} --randomness {} --vanilla {}",
-                request.registered_proof,
-                request.miner_id,
-                hex(&request.randomness),
-                write_vanilla(&folder, &request.vanilla_proofs)?
-            ),
-        };
+        let written = write_request(request, &|name| folder.join(name))?;
         let public = serde_json::to_vec_pretty(public).context("writing public data as JSON")?;
         Ok(Self {
             family,
-            options,
+            options: written.options,
             public: write_file(folder.join("public.json"), &public)?,
             proof: write_file(folder.join("proof.bin"), proof)?,
         })
@@ -84,13 +64,71 @@ impl SavedRequest {
     }
 }
 
-fn write_vanilla(folder: &Path, proofs: &[Bytes]) -> anyhow::Result<String> {
-    let mut names = Vec::with_capacity(proofs.len());
-    for (index, proof) in proofs.iter().enumerate() {
-        let path = write_file(folder.join(format!("vanilla-{index}.bin")), proof)?;
-        names.push(shell_word(&path));
+/// The payloads of a request in files.
+#[derive(Debug)]
+pub(crate) struct WrittenRequest {
+    /// Options of `prove` that describe the request.
+    pub(crate) options: String,
+    /// What was written.
+    pub(crate) files: Vec<PathBuf>,
+    /// All of it.
+    pub(crate) bytes: u64,
+}
+
+/// Writes the payloads of a request; `place` says where the file of a name goes.
+///
+/// # Errors
+/// Resource, when a folder or a file cannot be written.
+pub(crate) fn write_request(
+    request: &ProofRequest,
+    place: &dyn Fn(&str) -> PathBuf,
+) -> anyhow::Result<WrittenRequest> {
+    let payloads: Vec<(String, &Bytes)> = match request {
+        ProofRequest::PoRep(request) => vec![("c1.json".to_owned(), &request.vanilla_proof)],
+        ProofRequest::SnapDeals(SnapDealsRequest { vanilla_proofs, .. })
+        | ProofRequest::WindowPoSt(PoStRequest { vanilla_proofs, .. })
+        | ProofRequest::WinningPoSt(PoStRequest { vanilla_proofs, .. }) => vanilla_proofs
+            .iter()
+            .enumerate()
+            .map(|(index, proof)| (format!("vanilla-{index}.bin"), proof))
+            .collect(),
+    };
+    let mut files = Vec::with_capacity(payloads.len());
+    let mut bytes = 0;
+    for (name, payload) in payloads {
+        let path = place(&name);
+        if let Some(folder) = path.parent().filter(|path| !path.as_os_str().is_empty()) {
+            create_folder(folder)?;
+        }
+        files.push(write_file(path, payload)?);
+        bytes += payload.len() as u64;
     }
-    Ok(names.join(" "))
+    let names: Vec<String> = files.iter().map(|path| shell_word(path)).collect();
+    Ok(WrittenRequest {
+        options: options_of(request, &names.join(" ")),
+        files,
+        bytes,
+    })
+}
+
+/// Options of `prove` for a request whose payloads are in `files`.
+fn options_of(request: &ProofRequest, files: &str) -> String {
+    match request {
+        ProofRequest::PoRep(request) => format!("--c1 {files} --miner-id {}", request.miner_id),
+        ProofRequest::SnapDeals(request) => format!(
+            "--registered-proof {} --comm-r-old {} --comm-r-new {} --comm-d-new {} --vanilla {files}",
+            request.registered_proof,
+            hex(&request.comm_r_old),
+            hex(&request.comm_r_new),
+            hex(&request.comm_d_new),
+        ),
+        ProofRequest::WindowPoSt(request) | ProofRequest::WinningPoSt(request) => format!(
+            "--registered-proof {} --miner-id {} --randomness {} --vanilla {files}",
+            request.registered_proof,
+            request.miner_id,
+            hex(&request.randomness),
+        ),
+    }
 }
 
 fn write_file(path: PathBuf, content: &[u8]) -> anyhow::Result<PathBuf> {

@@ -6,6 +6,7 @@ pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod key;
 pub(crate) mod prove;
+pub(crate) mod sector;
 pub(crate) mod verify;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -25,6 +26,7 @@ pub(crate) fn run(command: Command, session: &Session) -> anyhow::Result<()> {
         Command::Bench(args) => bench::run(&args, session),
         Command::Circuit(args) => circuit::run(&args, session),
         Command::Key(args) => key::run(&args, session),
+        Command::Sector(args) => sector::run(&args, session),
         Command::Completions(args) => completions::run(&args, session),
     }
 }

@@ -1,6 +1,7 @@
 //! `cuzk bench`: how fast, and against whom.
 
 mod partition;
+mod witness;
 
 use clap::{Args, Subcommand};
 
@@ -22,10 +23,12 @@ pub(crate) struct BenchArgs {
 #[derive(Debug, Subcommand)]
 enum BenchCommand {
     Partition(partition::PartitionArgs),
+    Witness(witness::WitnessArgs),
 }
 
 pub(crate) fn run(args: &BenchArgs, session: &Session) -> anyhow::Result<()> {
     match &args.command {
         BenchCommand::Partition(args) => partition::run(args, session),
+        BenchCommand::Witness(args) => witness::run(args, session),
     }
 }

@@ -1,31 +1,84 @@
-//! `cuzk circuit check`: is a file what its circuit is today?
+//! `cuzk circuit check`: is a file what its circuit is today? And does a vanilla proof satisfy the circuit?
 //!
 //! The file is expanded to rows again, and their digest compared with that of a fresh recording. Whatever the compiler, the
 //! format or a disk got wrong shows there; the two sides share nothing but the hash.
 
-use std::{path::PathBuf, time::Instant};
+use std::{
+    path::{Path, PathBuf},
+    time::Instant,
+};
 
 use clap::Args;
-use cuzk_circuits::with_blank_circuit;
+use cuzk_circuits::{CircuitId, with_blank_circuit};
 use serde::Serialize;
 
-use super::{files::CircuitFile, inspect::Summarize, rows::RowProgress};
+use super::{
+    files::CircuitFile,
+    inspect::Summarize,
+    rows::RowProgress,
+    satisfied::{self, VanillaValues},
+};
 use crate::{
     environment::Concern,
     exit::{ExitClass, OrExit as _, failure},
     memory::PeakMeter,
     output::Page,
+    request_args::MinerId,
     session::Session,
     units,
 };
 
-/// Expand a compiled circuit and compare it with a fresh recording of its circuit
+/// Expand a compiled circuit and compare it with a fresh recording of its circuit; or, with --satisfied, evaluate all rows of
+/// one partition of a vanilla proof
+///
+/// With --satisfied the circuit is synthesized with the values of the vanilla proof, and the first row that does not hold is
+/// named. That takes minutes at 32 GiB, and the memory of all variables as field elements, 4 GiB.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  cuzk circuit check ./porep-2k.circuit")]
+#[command(
+    after_help = "Examples:\n  cuzk circuit check ./porep-2k.circuit\n  cuzk circuit check --satisfied --circuit porep-32g \
+                  --c1 c1.json --partition 3\n\ncuzk sector synth writes C1 output of synthetic sectors."
+)]
 pub(super) struct CheckArgs {
     /// A file that `circuit compile` made
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    #[arg(
+        value_name = "FILE",
+        required_unless_present = "satisfied",
+        conflicts_with = "satisfied"
+    )]
+    file: Option<PathBuf>,
+    /// Check that all rows hold with the values of a vanilla proof of replication
+    #[arg(long, requires_all = ["circuit", "c1", "partition"])]
+    satisfied: bool,
+    /// The circuit; C1 output of another one is refused
+    #[arg(long, value_name = "ID", requires = "satisfied")]
+    circuit: Option<CircuitId>,
+    /// C1 output as clients send it: JSON with `SectorNum`, `Phase1Out` and `SectorSize`
+    #[arg(long, value_name = "FILE", requires = "satisfied")]
+    c1: Option<PathBuf>,
+    /// The miner, such as 1000 or f01000 [default: 1000, who owns all synthetic sectors]
+    #[arg(long, value_name = "ID", requires = "satisfied")]
+    miner_id: Option<MinerId>,
+    /// The partition, from 0
+    #[arg(long, value_name = "N", requires = "satisfied")]
+    partition: Option<usize>,
+}
+
+pub(super) fn run(args: &CheckArgs, session: &Session) -> anyhow::Result<()> {
+    session.announce(&[Concern::Synthesis])?;
+    if let (Some(circuit), Some(c1), Some(partition)) = (args.circuit, &args.c1, args.partition) {
+        let values = VanillaValues {
+            circuit,
+            c1,
+            miner_id: args.miner_id,
+            partition,
+        };
+        return satisfied::run(&values, session);
+    }
+    let file = args.file.as_deref();
+    check_file(
+        file.expect("clap lets nothing else pass without a file"),
+        session,
+    )
 }
 
 #[derive(Debug, Serialize)]
@@ -39,10 +92,9 @@ struct Check {
     peak_rss_bytes: Option<u64>,
 }
 
-pub(super) fn run(args: &CheckArgs, session: &Session) -> anyhow::Result<()> {
-    session.announce(&[Concern::Synthesis])?;
+fn check_file(path: &Path, session: &Session) -> anyhow::Result<()> {
     let meter = PeakMeter::start();
-    let file = CircuitFile::open(&args.file)?;
+    let file = CircuitFile::open(path)?;
     let (id, circuit) = (file.id, &file.circuit);
     let num_constraints = circuit.shape().num_constraints;
 
@@ -67,7 +119,7 @@ pub(super) fn run(args: &CheckArgs, session: &Session) -> anyhow::Result<()> {
                 format!(
                     "{}: {what} of another circuit: digest {found}, expected {expected} for {id}; \
                      compile it again",
-                    args.file.display()
+                    path.display()
                 ),
             ));
         }
@@ -75,7 +127,7 @@ pub(super) fn run(args: &CheckArgs, session: &Session) -> anyhow::Result<()> {
     if circuit.densities() != &recorded.densities {
         return Err(failure(
             ExitClass::Internal,
-            format!("{}: equal rows have other densities", args.file.display()),
+            format!("{}: equal rows have other densities", path.display()),
         ));
     }
     let check = Check {

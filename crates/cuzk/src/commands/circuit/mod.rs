@@ -5,6 +5,7 @@ mod compile;
 mod files;
 mod inspect;
 mod rows;
+mod satisfied;
 
 use clap::{Args, Subcommand};
 
