@@ -42,6 +42,10 @@ pub(crate) async fn admit(core: &Core, request: JobRequest) -> Result<Admitted, 
     }
     let (plan, material) = decode(core, &request).await?;
     expect_within_budget(core, &plan)?;
+    // It may have begun while this was decoded.
+    if *lock(&core.draining) {
+        return Err(SubmitError::Draining);
+    }
     let asked_for = request.job_id;
     let job = new_job(core, request, &plan, key, material);
     if let Err(twin) = core.registry.insert(&job) {

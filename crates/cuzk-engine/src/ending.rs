@@ -19,22 +19,24 @@ pub(crate) fn end(core: &Arc<Core>, job: &Job, outcome: JobOutcome) -> bool {
         JobOutcome::Failed { error, .. } => Ending::Failed(error.class()),
         JobOutcome::Cancelled { reason, .. } => Ending::Cancelled(*reason),
     };
-    let total = outcome.timings().total;
-    let outcome = Arc::new(outcome);
-    if !job.outcome.set(Arc::clone(&outcome)) {
+    if !job.claim_end() {
         return false;
     }
+    let total = outcome.timings().total;
+    let outcome = Arc::new(outcome);
     job.token.cancel();
-    core.registry.keep(job, &outcome);
     if let Some(material) = job.take_material() {
         core.steps.reap(material);
     }
+    core.registry.keep(job, &outcome);
     core.bus.emit(Event::JobEnded {
         job: job.id,
         circuit: job.circuit,
         ending,
         total,
     });
+    // Last, so that whoever was waiting for it finds it counted.
+    job.outcome.set(outcome);
     sweep(core, job);
     // Its circuit may be idle now, or another one's turn may have come.
     residency::relieve(core);

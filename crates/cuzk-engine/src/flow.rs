@@ -2,6 +2,7 @@
 //! comes out into the next queue. It holds no state of its own.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use cuzk_groth16::{Blame, DeviceError, LoadedCircuit};
 use tokio::sync::oneshot;
@@ -17,6 +18,9 @@ use crate::tasks::{
     CompleteJob, Holding, PartitionTask, ReadyPartition, StartedPartition, TailTask,
 };
 use crate::{devices::InFlight, ending};
+
+/// How long a partition stays away from a device that lacked memory for it, times its attempts.
+const MEMORY_PAUSE: Duration = Duration::from_secs(5);
 
 /// Puts all partitions of a new job into the first queue.
 pub(crate) fn enqueue(core: &Arc<Core>, job: &Arc<Job>) {
@@ -44,7 +48,13 @@ fn step(task: &PartitionTask, stage: Stage, device: Option<usize>) -> Step {
 }
 
 /// Waits for what a partition needs; `None` when it is no longer wanted here.
-async fn readiness(core: &Arc<Core>, task: PartitionTask) -> Option<(PartitionTask, Readiness)> {
+///
+/// `takes` says which jobs the worker serves: only those can claim it.
+async fn readiness(
+    core: &Arc<Core>,
+    task: PartitionTask,
+    takes: impl Fn(&Job) -> bool,
+) -> Option<(PartitionTask, Readiness)> {
     let job = Arc::clone(&task.job);
     let asking = Asking {
         circuit: job.circuit,
@@ -66,7 +76,7 @@ async fn readiness(core: &Arc<Core>, task: PartitionTask) -> Option<(PartitionTa
             }
         },
         // Somebody more urgent came: the worker is his.
-        () = core.waiting.overtaken(task.rank(), |_| true) => {
+        () = core.waiting.overtaken(task.rank(), |other| takes(&other.job)) => {
             job.set_state(task.partition, PartitionState::Queued);
             ending::put_back(core, task);
             None
@@ -98,8 +108,8 @@ fn load_error(error: ResidencyError) -> JobError {
 }
 
 /// Computes a partition's values and puts them before the devices.
-pub(crate) async fn prepare(core: &Arc<Core>, task: PartitionTask) {
-    let Some((task, ready)) = readiness(core, task).await else {
+pub(crate) async fn prepare(core: &Arc<Core>, task: PartitionTask, takes: impl Fn(&Job) -> bool) {
+    let Some((task, ready)) = readiness(core, task, takes).await else {
         return;
     };
     let Some(statement) = task.job.statement() else {
@@ -328,8 +338,19 @@ fn device_failed(
         fail(core, &task.job, error);
         return;
     }
-    let avoid = (blame == Blame::Device).then_some(device);
-    retry(core, task, device, avoid);
+    if blame == Blame::Device {
+        retry(core, task, device, Some(device));
+        return;
+    }
+    // What holds the device's memory now gives it back when it is done.
+    let pause = MEMORY_PAUSE * attempts as u32;
+    let core = Arc::clone(core);
+    tokio::spawn(async move {
+        tokio::select! {
+            () = task.job.token.cancelled() => {}
+            () = tokio::time::sleep(pause) => retry(&core, task, device, None),
+        }
+    });
 }
 
 /// Finishes or verifies.

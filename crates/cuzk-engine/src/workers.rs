@@ -48,7 +48,7 @@ pub(crate) fn start(core: &Arc<Core>) {
 
 async fn prepare(core: Arc<Core>, lane: Lane) {
     while let Some(task) = core.waiting.pop(|task| lane.takes(&task.job)).await {
-        flow::prepare(&core, task).await;
+        flow::prepare(&core, task, |job| lane.takes(job)).await;
     }
 }
 

@@ -1,7 +1,7 @@
 //! One job: what it is, how far it is, and the one cell that its end is written to.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use cuzk_circuits::{CircuitId, Family};
@@ -34,7 +34,9 @@ pub(crate) struct Job {
     pub(crate) token: CancelToken,
     pub(crate) outcome: Completion<Arc<JobOutcome>>,
     /// Clients that wait for it.
-    pub(crate) attendants: AtomicUsize,
+    attendants: AtomicUsize,
+    /// Whether somebody is writing its outcome, or has.
+    is_ending: AtomicBool,
     material: Mutex<Option<Material>>,
     progress: Mutex<Progress>,
 }
@@ -92,6 +94,7 @@ impl Job {
             token: CancelToken::default(),
             outcome: Completion::new(),
             attendants: AtomicUsize::new(0),
+            is_ending: AtomicBool::new(false),
             material: Mutex::new(Some(parts.material)),
             progress: Mutex::new(Progress {
                 partitions: vec![PartitionState::Queued; num_partitions],
@@ -109,6 +112,11 @@ impl Job {
         material
             .as_ref()
             .map(|material| Arc::clone(&material.statement))
+    }
+
+    /// Whether the caller is the one who ends the job; true once.
+    pub(crate) fn claim_end(&self) -> bool {
+        !self.is_ending.swap(true, Ordering::AcqRel)
     }
 
     /// What the job holds, at its end.
@@ -219,7 +227,7 @@ impl Job {
         }
     }
 
-    /// One client more or less waits; says how many do now.
+    /// One more client waits.
     pub(crate) fn attend(&self) {
         self.attendants.fetch_add(1, Ordering::AcqRel);
     }

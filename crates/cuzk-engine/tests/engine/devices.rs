@@ -95,7 +95,10 @@ async fn a_device_without_memory_is_asked_again_and_not_blamed() {
     world.script.fail(short);
     let engine = start(settings(), world.parts(1));
     let job = submit(&engine, winning(), "later").await;
+    let began = tokio::time::Instant::now();
     completed(&engine, job, 1).await;
+    // Load, three witnesses, load on the device, three starts, finish, verification, and two pauses.
+    assert_eq!(began.elapsed(), seconds(10 + 5 + 10));
     assert_eq!(health(&engine), [DeviceHealth::Healthy]);
     assert_eq!(engine.snapshot().totals.retried, 2);
     serves_on(&engine).await;

@@ -7,6 +7,7 @@ mod history;
 mod memory;
 mod order;
 mod residents;
+mod threads;
 mod twins;
 
 use std::collections::BTreeMap;

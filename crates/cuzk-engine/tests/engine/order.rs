@@ -196,3 +196,27 @@ async fn tenants_take_turns_where_they_are_told_apart() {
     assert_eq!(order, [0, 3, 1, 4, 2]);
     serves_on(&engine).await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_lane_waits_for_memory_in_peace_while_somebody_more_urgent_waits_for_a_worker() {
+    let world = world();
+    all_stages_take(&world, seconds(10));
+    // One partition at a time, and no room for a WinningPoSt beside it.
+    let tight = EngineSettings {
+        budget_bytes: Some(9 * MIB),
+        partition_workers: 1,
+        ..settings()
+    };
+    let engine = start(tight, world.parts(1));
+    let critical = |payload: &str| JobRequest {
+        priority: Some(Priority::Critical),
+        ..JobRequest::new(request(porep(), payload))
+    };
+    let first = engine.submit(critical("first")).await.expect("admitted");
+    let second = engine.submit(critical("second")).await.expect("admitted");
+    let in_lane = submit(&engine, winning(), "in the lane").await;
+    completed(&engine, in_lane, 1).await;
+    completed(&engine, first.job, 4).await;
+    completed(&engine, second.job, 4).await;
+    serves_on(&engine).await;
+}

@@ -1,0 +1,61 @@
+//! The same engine on real threads and real time, where nothing happens in the same order twice.
+
+use cuzk_engine::CancelReason;
+use cuzk_testkit::fake::{Fault, FaultKind};
+
+use super::*;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn jobs_that_end_in_every_way_leave_nothing_behind() {
+    let world = world();
+    for (stage, kind) in [
+        (Stage::Witness, FaultKind::Panic),
+        (Stage::Start, FaultKind::Panic),
+        (Stage::Start, FaultKind::Lost),
+        (Stage::Finish, FaultKind::BadProof),
+        (Stage::Finish, FaultKind::Panic),
+    ] {
+        world.script.fail(Fault {
+            stage,
+            device: None,
+            kind,
+            times: 2,
+        });
+    }
+    let mut parts = world.parts(2);
+    parts.executor = None;
+    let tight = EngineSettings {
+        budget_bytes: Some(25 * MIB),
+        partition_workers: 4,
+        ..settings()
+    };
+    let engine = start(tight, parts);
+    let mut jobs = Vec::new();
+    for index in 0..40 {
+        let circuit = if index % 5 == 0 { winning() } else { porep() };
+        jobs.push(submit(&engine, circuit, &index.to_string()).await);
+        if index % 7 == 0 {
+            engine.cancel(jobs[index / 2]).expect("it is known");
+        }
+    }
+    let mut counts = [0; 3];
+    for job in jobs {
+        let kind = match &*outcome(&engine, job).await {
+            JobOutcome::Completed { .. } => 0,
+            JobOutcome::Failed { .. } => 1,
+            JobOutcome::Cancelled { reason, .. } => {
+                assert_eq!(*reason, CancelReason::Requested);
+                2
+            }
+        };
+        counts[kind] += 1;
+    }
+    let totals = engine.snapshot().totals;
+    let counted = [totals.completed, totals.failed, totals.cancelled];
+    assert_eq!(counted, counts);
+    // Six panics fail six jobs at most; everything else is proved again.
+    assert!(totals.failed <= 6 && totals.completed >= 28, "{totals:?}");
+    assert!(engine.snapshot().budget.peak_bytes <= 24 * MIB);
+    serves_on(&engine).await;
+    engine.shutdown().await;
+}
