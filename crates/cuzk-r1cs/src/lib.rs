@@ -25,7 +25,7 @@ pub use density::{Densities, Density};
 pub use digest::MatrixDigest;
 pub use evaluation::{DirectEvaluation, Evaluations, evaluate, evaluate_with_hint};
 pub use matrix::{Column, Entry, Matrix};
-pub use packed::{KindsError, PackError, PackedWitness, VariableKinds};
+pub use packed::{KindsError, PackError, PackedWitness, VariableKinds, WitnessDifference};
 pub use recording::RecordedCircuit;
 pub use satisfaction::{SatisfactionError, UnsatisfiedRow, check_satisfied};
 pub use shape::Shape;

@@ -4,10 +4,12 @@
 //! gigabytes. Which variables are boolean follows from the rows alone ([`VariableKinds`]); a [`PackedWitness`] keeps
 //! one bit for each of these and field elements for the others.
 
+mod comparison;
 mod infer;
 mod kinds;
 mod witness;
 
+pub use comparison::WitnessDifference;
 pub(crate) use infer::KindInference;
 pub use kinds::{KindsError, VariableKinds};
 pub use witness::{PackError, PackedWitness};

@@ -56,13 +56,13 @@ fn every_kind_at_8_mib_has_upstreams_witness() {
 }
 
 #[test]
-#[ignore = "minutes and 5 GiB: 130 million variables"]
+#[ignore = "a minute: 130 million variables"]
 fn porep_at_32_gib_has_upstreams_witness() {
     equals_upstreams(&statement(POREP, SectorSize::Gib32, SectorData::Random), 3);
 }
 
 #[test]
-#[ignore = "minutes and 4 GiB: 81 million variables"]
+#[ignore = "a minute: 81 million variables"]
 fn snap_at_32_gib_has_upstreams_witness() {
     equals_upstreams(&statement(SNAP, SectorSize::Gib32, SectorData::Random), 5);
 }
@@ -76,7 +76,7 @@ fn winning_post_at_32_and_64_gib_has_upstreams_witness() {
 }
 
 #[test]
-#[ignore = "minutes and 9 GiB: 127 million wide variables"]
+#[ignore = "minutes and 4 GiB: 127 million wide variables"]
 fn window_post_at_32_gib_of_a_few_sectors_has_upstreams_witness() {
     equals_upstreams(
         &statement(window(3), SectorSize::Gib32, SectorData::Random),
