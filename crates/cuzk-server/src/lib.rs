@@ -1,0 +1,13 @@
+#![doc = include_str!("../README.md")]
+
+mod admin;
+pub mod journal;
+pub mod listen;
+pub mod metrics;
+mod observation;
+mod server;
+mod service;
+mod status_code;
+mod wire;
+
+pub use server::{Drained, ServeError, Server, ServerSettings};
