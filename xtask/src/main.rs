@@ -5,6 +5,7 @@
 
 mod ci;
 mod output;
+mod python;
 mod steps;
 mod test;
 mod tidy;
@@ -33,6 +34,8 @@ enum Task {
     Ci(ci::CiArgs),
     /// Check what no compiler checks: file lengths, layers, READMEs, words, unsafe modules
     Tidy,
+    /// Prepare the Python client that tests of the daemon use, below the target folder
+    Python,
     /// Install the pinned cargo plugins that `ci` calls, where they are missing
     Tools,
 }
@@ -53,6 +56,7 @@ fn run(task: Task) -> Result<()> {
         Task::Test(args) => test::run(&workspace, &args),
         Task::Ci(args) => ci::run(&workspace, &args),
         Task::Tidy => tidy::run(&workspace),
+        Task::Python => python::prepare(&workspace),
         Task::Tools => tools::install(&workspace),
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Tests prove real circuits, so they are built in the release profile. With `cargo nextest` each test is a process of its
 //! own and the groups of `.config/nextest.toml` keep the heavy ones apart; without it `cargo test` runs the same tests.
+//! The daemon is also asked by a client in Python, whose packages are installed first, below the target folder.
 
 use std::process::Command;
 
@@ -9,6 +10,7 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::output;
+use crate::python;
 use crate::steps::Steps;
 use crate::tools;
 use crate::workspace::Workspace;
@@ -45,6 +47,7 @@ pub(crate) fn run_all(steps: &mut Steps, workspace: &Workspace) -> Result<()> {
 
 fn add_steps(steps: &mut Steps, workspace: &Workspace, args: &TestArgs) -> Result<()> {
     if args.runner_args.is_empty() {
+        steps.check("python client", || python::prepare(workspace))?;
         let doc = workspace.command("cargo", &["test", "--workspace", "--doc", "--quiet"]);
         steps.command("doc tests", with_profile(doc, args))?;
     }

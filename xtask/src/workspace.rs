@@ -41,6 +41,19 @@ impl Workspace {
         command
     }
 
+    /// Where cargo builds, which need not be below the root.
+    pub(crate) fn target(&self) -> Result<PathBuf> {
+        #[derive(Deserialize)]
+        struct Built {
+            target_directory: PathBuf,
+        }
+        let mut metadata =
+            self.command("cargo", &["metadata", "--no-deps", "--format-version", "1"]);
+        let built: Built = serde_json::from_slice(&stdout_of(&mut metadata)?)
+            .context("`cargo metadata` printed an unknown form")?;
+        Ok(built.target_directory)
+    }
+
     /// The members and what they declare to depend on, without resolving the graph.
     pub(crate) fn packages(&self) -> Result<Vec<Package>> {
         let mut metadata =

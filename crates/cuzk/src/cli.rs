@@ -47,12 +47,17 @@ pub(crate) struct GlobalOptions {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Demo(commands::demo::DemoArgs),
-    Prove(commands::prove::ProveArgs),
+    Prove(Box<commands::prove::ProveArgs>),
     Verify(commands::verify::VerifyArgs),
     Key(commands::key::KeyArgs),
     Circuit(commands::circuit::CircuitArgs),
     Sector(commands::sector::SectorArgs),
     Bench(commands::bench::BenchArgs),
+    Serve(commands::serve::ServeArgs),
+    Config(commands::config::ConfigArgs),
+    Status(commands::status::StatusArgs),
+    Cancel(commands::cancel::CancelArgs),
+    Keys(commands::keys::KeysArgs),
     Completions(commands::completions::CompletionsArgs),
 }
 

@@ -12,6 +12,7 @@ use std::{
 };
 
 use crate::{
+    config::setting_of_variable,
     exit::{ExitClass, failure},
     variables::{self, Syntax, Variable},
 };
@@ -24,6 +25,8 @@ const DEFAULT_PARAMETER_FOLDER: &str = "/var/tmp/filecoin-proof-parameters";
 const DEVELOPMENT_KEYS_SUBFOLDER: &str = "cuzk/development-keys";
 /// Folder of the records of finished key checks below the user's cache folder.
 const KEY_CHECKS_SUBFOLDER: &str = "cuzk/key-checks";
+/// Folder of the daemon's journal below the user's state folder.
+const JOURNAL_SUBFOLDER: &str = "cuzk/journal";
 /// File in the working folder that the upstream crates read as well.
 const UPSTREAM_CONFIG_FILE: &str = "rust-fil-proofs.config.toml";
 
@@ -34,6 +37,8 @@ pub(crate) enum Origin {
     Option(&'static str),
     /// An environment variable.
     Variable(&'static str),
+    /// A setting of the daemon, whose own origin `config print` shows.
+    Setting(&'static str),
     /// Nobody set it.
     Default,
 }
@@ -43,6 +48,7 @@ impl fmt::Display for Origin {
         match self {
             Self::Option(name) => write!(formatter, "from {name}"),
             Self::Variable(name) => write!(formatter, "from the variable {name}"),
+            Self::Setting(key) => write!(formatter, "from the setting {key}"),
             Self::Default => formatter.write_str("the default"),
         }
     }
@@ -167,6 +173,9 @@ impl Environment {
                     lines.push(format!("{name}={value}: {}", variable.effect));
                 }
                 Some(_) => lines.push(format!("{name} is set and has no effect on this command")),
+                None if setting_of_variable(name).is_some() => {
+                    lines.push(setting_notice(name, &value, concerns));
+                }
                 None => lines.extend(
                     variables::reason_without_effect(name)
                         .map(|reason| format!("{name} is set and has no effect: {reason}")),
@@ -205,34 +214,82 @@ impl Environment {
         }
     }
 
-    /// A folder below the user's cache folder, as the XDG base directory specification finds it: a
-    /// relative `XDG_CACHE_HOME` is as good as none.
+    /// The folder of the daemon's journal.
+    ///
+    /// # Errors
+    /// Usage, when no state folder is known.
+    pub(crate) fn journal_folder(&self) -> anyhow::Result<Folder> {
+        self.user_folder(variables::XDG_STATE, ".local/state", JOURNAL_SUBFOLDER)
+    }
+
+    /// The address of the daemon for client commands, if the environment names one.
+    pub(crate) fn daemon_address(&self) -> Option<String> {
+        let address = self.text(variables::ADDRESS)?;
+        Some(address.to_string_lossy().into_owned())
+    }
+
+    /// The file of the token that client commands show, if the environment names one.
+    pub(crate) fn client_token_file(&self) -> Option<PathBuf> {
+        self.text(variables::CLIENT_TOKEN_FILE).map(PathBuf::from)
+    }
+
+    /// Variables that give settings of the daemon, with their values.
+    pub(crate) fn settings(&self) -> Vec<(String, String)> {
+        let pairs = self.variables.iter().filter_map(|(name, value)| {
+            let name = name.to_str()?;
+            setting_of_variable(name)?;
+            Some((name.to_owned(), value.to_string_lossy().into_owned()))
+        });
+        pairs.collect()
+    }
+
     fn cache_folder(&self, subfolder: &str) -> anyhow::Result<Folder> {
+        self.user_folder(variables::XDG_CACHE, ".cache", subfolder)
+    }
+
+    /// A folder of the user, as the XDG base directory specification finds it: a relative path in
+    /// the variable is as good as none.
+    fn user_folder(
+        &self,
+        variable: &'static str,
+        below_home: &str,
+        subfolder: &str,
+    ) -> anyhow::Result<Folder> {
         let absolute = |name: &'static str| {
             let path = PathBuf::from(self.variables.get(OsStr::new(name))?);
             path.is_absolute().then_some(path)
         };
-        if let Some(path) = absolute(variables::XDG_CACHE) {
+        if let Some(path) = absolute(variable) {
             return Ok(Folder {
                 path: path.join(subfolder),
-                origin: Origin::Variable(variables::XDG_CACHE),
+                origin: Origin::Variable(variable),
             });
         }
         if let Some(path) = absolute("HOME") {
             return Ok(Folder {
-                path: path.join(".cache").join(subfolder),
+                path: path.join(below_home).join(subfolder),
                 origin: Origin::Default,
             });
         }
         Err(failure(
             ExitClass::Usage,
-            "no cache folder: neither XDG_CACHE_HOME nor HOME is an absolute path; set one of them",
+            format!(
+                "no folder for {subfolder}: neither {variable} nor HOME is an absolute path; set one of them"
+            ),
         ))
     }
 
     fn text(&self, name: &str) -> Option<&OsStr> {
         let value = self.variables.get(OsStr::new(name))?;
         (!value.is_empty()).then_some(value)
+    }
+}
+
+/// What a variable that gives a setting of the daemon does to a command with these concerns.
+fn setting_notice(name: &str, value: &str, concerns: &[Concern]) -> String {
+    match setting_of_variable(name).filter(|_| concerns.contains(&Concern::Settings)) {
+        Some(setting) => format!("{name}={value}: the setting {}", setting.key),
+        None => format!("{name} is set and has no effect on this command"),
     }
 }
 
@@ -354,6 +411,20 @@ mod tests {
         assert!(lines[3].starts_with("FIL_PROOFS_USE_GPU_TREE_BUILDER is set and has no effect"));
         let lines = environment.notices(&[Concern::Threads]).unwrap();
         assert!(lines[2].ends_with("no effect on this command"), "{lines:?}");
+    }
+
+    #[test]
+    fn a_variable_of_a_setting_matters_to_the_daemon_alone() {
+        let environment = environment(&[("CUZK_ENGINE_LOOKAHEAD", "4"), ("CUZK_ENGINE_X", "4")]);
+        let lines = environment.notices(&[Concern::Settings]).unwrap();
+        assert_eq!(
+            lines[0],
+            "CUZK_ENGINE_LOOKAHEAD=4: the setting engine.lookahead"
+        );
+        assert!(lines[1].contains("no effect"), "{lines:?}");
+        let lines = environment.notices(&[Concern::Threads]).unwrap();
+        assert!(lines[0].contains("no effect"), "{lines:?}");
+        assert_eq!(environment.settings().len(), 1);
     }
 
     #[test]

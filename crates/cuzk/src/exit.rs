@@ -23,11 +23,13 @@ pub(crate) enum ExitClass {
     NotVerified = 5,
     /// Memory, disk space, or a file that cannot be read or written.
     Resource = 6,
+    /// The daemon cannot be reached, is busy, or turns the client away.
+    Daemon = 7,
 }
 
 impl ExitClass {
     /// All classes, by code.
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Done,
         Self::Internal,
         Self::Usage,
@@ -35,6 +37,7 @@ impl ExitClass {
         Self::Key,
         Self::NotVerified,
         Self::Resource,
+        Self::Daemon,
     ];
 
     /// The process exit code.
@@ -53,6 +56,7 @@ impl ExitClass {
             }
             Self::Key => "a proving key is missing, damaged or of another circuit",
             Self::NotVerified => "the proof does not verify",
+            Self::Daemon => "the daemon cannot be reached, is busy, or turns the client away",
             Self::Resource => "out of memory or disk, or a file cannot be read or written",
         }
     }

@@ -3,8 +3,11 @@
 mod allocation;
 mod bellperson_prover;
 mod cli;
+mod client;
 mod commands;
 mod cpu_time;
+mod config;
+mod daemon;
 mod development_keys;
 mod encoding;
 mod environment;

@@ -75,6 +75,15 @@ impl Output {
         write_out(text.as_bytes())
     }
 
+    /// Whether people read standard error on a terminal.
+    #[allow(
+        clippy::unused_self,
+        reason = "only the owner of the output asks where it goes"
+    )]
+    pub(crate) fn is_error_terminal(&self) -> bool {
+        io::stderr().is_terminal()
+    }
+
     /// Whether `--json` was given.
     pub(crate) fn is_json(&self) -> bool {
         self.json

@@ -53,10 +53,24 @@ impl Session {
     /// Usage, when a variable gives a count that is none; internal, when the pool cannot start.
     pub(crate) fn start_threads(&self) -> anyhow::Result<NonZeroUsize> {
         let threads = self.environment.threads(self.threads_option)?;
+        self.start_threads_with(threads)?;
+        Ok(threads)
+    }
+
+    /// What `--threads` says.
+    pub(crate) fn threads_option(&self) -> Option<NonZeroUsize> {
+        self.threads_option
+    }
+
+    /// As [`Session::start_threads`], with a size that was decided elsewhere.
+    ///
+    /// # Errors
+    /// Internal, when the pool cannot start.
+    #[allow(clippy::unused_self, reason = "a process has one session and one pool")]
+    pub(crate) fn start_threads_with(&self, threads: NonZeroUsize) -> anyhow::Result<()> {
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads.get())
             .build_global()
-            .with_context(|| format!("starting a pool of {threads} threads"))?;
-        Ok(threads)
+            .with_context(|| format!("starting a pool of {threads} threads"))
     }
 }

@@ -13,6 +13,12 @@ pub(crate) const THREADS: &str = "CUZK_THREADS";
 pub(crate) const RAYON_THREADS: &str = "RAYON_NUM_THREADS";
 /// Threads of bellperson.
 pub(crate) const BELLPERSON_THREADS: &str = "EC_GPU_NUM_THREADS";
+/// Where client commands find the daemon.
+pub(crate) const ADDRESS: &str = "CUZK_ADDR";
+/// The token that client commands show.
+pub(crate) const CLIENT_TOKEN_FILE: &str = "CUZK_TOKEN_FILE";
+/// The user's state folder.
+pub(crate) const XDG_STATE: &str = "XDG_STATE_HOME";
 /// The user's cache folder.
 pub(crate) const XDG_CACHE: &str = "XDG_CACHE_HOME";
 
@@ -33,6 +39,10 @@ pub(crate) enum Concern {
     Synthesis,
     /// It runs bellperson.
     Bellperson,
+    /// It reads the settings of the daemon.
+    Settings,
+    /// It asks a daemon.
+    Client,
 }
 
 /// What a value must look like for the crate that reads it.
@@ -117,6 +127,24 @@ pub(crate) const VARIABLES: &[Variable] = &[
         Concern::CacheFolder,
         Syntax::Text,
         "what cuzk caches lies below this folder",
+    ),
+    variable(
+        XDG_STATE,
+        Concern::Settings,
+        Syntax::Text,
+        "the daemon's journal lies below this folder, unless journal.folder is set",
+    ),
+    variable(
+        ADDRESS,
+        Concern::Client,
+        Syntax::Text,
+        "address of the daemon, unless --addr is given",
+    ),
+    variable(
+        CLIENT_TOKEN_FILE,
+        Concern::Client,
+        Syntax::Text,
+        "file of the token that is shown to the daemon, unless --token-file is given",
     ),
     variable(
         "FIL_PROOFS_PARENT_CACHE",
@@ -209,7 +237,7 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("RUST_GPU_TOOLS_", "it steers GPU code that is not built in"),
     (
         "RUST_LOG",
-        "cuzk writes no log; messages go to standard error",
+        "the daemon logs by its setting log.level, other commands write no log",
     ),
 ];
 
@@ -235,7 +263,8 @@ pub(crate) fn variables_help() -> String {
         let _ = writeln!(text, "  {}\n      {}", variable.name, variable.effect);
     }
     text.push_str(
-        "  NO_COLOR\n      no bold text\nEvery command names those that are set, with their effect \
+        "  CUZK_SECTION_NAME\n      a setting of `cuzk serve`; see `cuzk config example`\n  \
+         NO_COLOR\n      no bold text\nEvery command names those that are set, with their effect \
          or without.",
     );
     text

@@ -1,12 +1,17 @@
 //! One file per command: its arguments, what it does with them, and what it reports.
 
 pub(crate) mod bench;
+pub(crate) mod cancel;
 pub(crate) mod circuit;
 pub(crate) mod completions;
+pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod key;
+pub(crate) mod keys;
 pub(crate) mod prove;
 pub(crate) mod sector;
+pub(crate) mod serve;
+pub(crate) mod status;
 pub(crate) mod verify;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -27,6 +32,11 @@ pub(crate) fn run(command: Command, session: &Session) -> anyhow::Result<()> {
         Command::Circuit(args) => circuit::run(&args, session),
         Command::Key(args) => key::run(&args, session),
         Command::Sector(args) => sector::run(&args, session),
+        Command::Serve(args) => serve::run(&args, session),
+        Command::Config(args) => config::run(&args, session),
+        Command::Status(args) => status::run(&args, session),
+        Command::Cancel(args) => cancel::run(&args, session),
+        Command::Keys(args) => keys::run(&args, session),
         Command::Completions(args) => completions::run(&args, session),
     }
 }

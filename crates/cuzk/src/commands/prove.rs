@@ -2,15 +2,20 @@
 
 use std::{
     path::{Path, PathBuf},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use clap::{Args, Subcommand};
 use cuzk_circuits::{ProofRequest, Statement};
 use cuzk_groth16::Proof;
+use cuzk_proto::v1::ProveRequest;
+use cuzk_server::listen::Address;
 use serde::Serialize;
 
 use crate::{
+    client::{
+        CredentialArgs, DaemonArgs, Terms, expect_completed, from_status, message, on_runtime,
+    },
     encoding::{ProofEncoding, hex},
     environment::Concern,
     exit::{ExitClass, OrExit as _},
@@ -81,7 +86,9 @@ enum ProveKind {
     #[command(
         name = "winning",
         after_help = "Examples:\n  cuzk prove winning --vanilla sector.bin --registered-proof 3 \
-                      --miner-id 1000 --randomness HEX --out proof.bin"
+                      --miner-id 1000 --randomness HEX --out proof.bin\n  cuzk prove winning \
+                      --vanilla sector.bin --registered-proof 3 --miner-id 1000 --randomness HEX \
+                      --addr 127.0.0.1:9820 --deadline 20s"
     )]
     WinningPoSt {
         #[command(flatten)]
@@ -104,8 +111,20 @@ struct ProveOptions {
     #[arg(long, value_name = "ENCODING")]
     encoding: Option<ProofEncoding>,
     /// Verify the vanilla proofs with the upstream crates first, which names the faulty challenge
-    #[arg(long)]
+    #[arg(long, conflicts_with = "addr")]
     check_vanilla: bool,
+    /// Let the daemon at HOST:PORT or unix:PATH prove it
+    #[arg(
+        long,
+        value_name = "ADDR",
+        conflicts_with = "keys",
+        help_heading = "Daemon"
+    )]
+    addr: Option<Address>,
+    #[command(flatten)]
+    credentials: CredentialArgs,
+    #[command(flatten)]
+    terms: Terms,
 }
 
 #[derive(Debug, Serialize)]
@@ -124,6 +143,22 @@ struct ProveResult {
     peak_rss_bytes: Option<u64>,
 }
 
+#[derive(Debug, Serialize)]
+struct AskResult {
+    kind: &'static str,
+    job: String,
+    proof: String,
+    proof_bytes: u64,
+    out: Option<PathBuf>,
+    devices: Vec<String>,
+    queue_wait_ms: u64,
+    load_ms: u64,
+    witness_ms: u64,
+    device_ms: u64,
+    verify_ms: u64,
+    total_ms: u64,
+}
+
 pub(crate) fn run(args: &ProveArgs, session: &Session) -> anyhow::Result<()> {
     let (request, options) = match &args.kind {
         ProveKind::PoRep { request, options } => (request.request()?, options),
@@ -131,7 +166,81 @@ pub(crate) fn run(args: &ProveArgs, session: &Session) -> anyhow::Result<()> {
         ProveKind::WindowPoSt { request, options } => (request.window_request()?, options),
         ProveKind::WinningPoSt { request, options } => (request.winning_request()?, options),
     };
-    prove(request, options, session)
+    match &options.addr {
+        Some(address) => ask(address, request, options, session),
+        None => prove(request, options, session),
+    }
+}
+
+/// Lets a daemon prove.
+fn ask(
+    address: &Address,
+    request: ProofRequest,
+    options: &ProveOptions,
+    session: &Session,
+) -> anyhow::Result<()> {
+    session.announce(&[Concern::Client])?;
+    let kind = request.family().prefix();
+    let daemon = DaemonArgs {
+        addr: Some(address.clone()),
+        credentials: options.credentials.clone(),
+    };
+    let submit = Some(message(request, &options.terms));
+    let step = session.output.step(&format!("waiting for {address}"));
+    let answer = on_runtime(async {
+        let mut client = daemon.connect(session).await?;
+        let answer = client.prove(ProveRequest { submit }).await;
+        let answer = answer.map_err(|status| from_status(&status))?;
+        expect_completed(answer.into_inner().result.unwrap_or_default())
+    })?;
+    drop(step);
+    let result = AskResult {
+        kind,
+        job: answer.job_id,
+        proof: hex(&answer.proof),
+        proof_bytes: answer.proof.len() as u64,
+        out: options.out.clone(),
+        devices: answer.devices,
+        queue_wait_ms: answer.queue_wait_ms,
+        load_ms: answer.srs_load_ms,
+        witness_ms: answer.synthesis_ms,
+        device_ms: answer.gpu_compute_ms,
+        verify_ms: answer.verify_ms,
+        total_ms: answer.total_ms,
+    };
+    session.output.message(&format!(
+        "job {} on {}: {}",
+        result.job,
+        result.devices.join(", "),
+        units::time(Duration::from_millis(result.total_ms))
+    ));
+    deliver(&answer.proof, options, session)?;
+    if options.out.is_none() && !session.output.is_json() {
+        return Ok(());
+    }
+    session.output.result(&result, |page| {
+        page.line(&delivered(result.proof_bytes, result.out.as_deref()));
+    })
+}
+
+/// Writes the proof to its file, or to standard output where results are for people.
+fn deliver(proof: &[u8], options: &ProveOptions, session: &Session) -> anyhow::Result<()> {
+    match &options.out {
+        Some(out) => {
+            let encoding = options.encoding.unwrap_or(ProofEncoding::Raw);
+            write_proof(out, &encoding.encode(proof))
+        }
+        None if session.output.is_json() => Ok(()),
+        None => {
+            let encoding = options.encoding.unwrap_or(ProofEncoding::Hex);
+            session.output.raw(&encoding.encode(proof))
+        }
+    }
+}
+
+fn delivered(proof_bytes: u64, out: Option<&Path>) -> String {
+    let place = out.map_or_else(String::new, |out| format!(", in {}", out.display()));
+    format!("{proof_bytes} bytes of proof, verified{place}")
 }
 
 fn prove(request: ProofRequest, options: &ProveOptions, session: &Session) -> anyhow::Result<()> {
@@ -162,10 +271,6 @@ fn prove(request: ProofRequest, options: &ProveOptions, session: &Session) -> an
     }
     let proved = Prover::new(threads)?.prove(&statement, &key, &session.output)?;
     let proof = Proof::write_many(&proved.proofs);
-    if let Some(out) = &options.out {
-        let encoding = options.encoding.unwrap_or(ProofEncoding::Raw);
-        write_proof(out, &encoding.encode(&proof))?;
-    }
     let result = ProveResult {
         kind: family.prefix(),
         circuit: id.to_string(),
@@ -181,9 +286,9 @@ fn prove(request: ProofRequest, options: &ProveOptions, session: &Session) -> an
         peak_rss_bytes: meter.finish(),
     };
     session.output.message(&result.summary(&proved));
+    deliver(&proof, options, session)?;
     if options.out.is_none() && !session.output.is_json() {
-        let encoding = options.encoding.unwrap_or(ProofEncoding::Hex);
-        return session.output.raw(&encoding.encode(&proof));
+        return Ok(());
     }
     session.output.result(&result, |page| result.write(page))
 }
@@ -229,12 +334,6 @@ impl ProveResult {
     }
 
     fn write(&self, page: &mut Page) {
-        if let Some(out) = &self.out {
-            page.line(&format!(
-                "{} bytes of proof, verified, in {}",
-                self.proof_bytes,
-                out.display()
-            ));
-        }
+        page.line(&delivered(self.proof_bytes, self.out.as_deref()));
     }
 }

@@ -1,0 +1,285 @@
+//! `cuzk status`: what a daemon does, once or again and again.
+
+use std::time::Duration;
+
+use clap::Args;
+use cuzk_proto::v1::{
+    GetStatusRequest, GetStatusResponse, JobInfo, JobState, ListJobsRequest, srs_status::Tier,
+};
+use serde::Serialize;
+
+use crate::{
+    client::{Client, DaemonArgs, from_status, on_runtime},
+    environment::Concern,
+    output::Page,
+    session::Session,
+    units,
+};
+
+/// Time between two looks with `--watch`.
+const WATCH_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Show a daemon's devices, keys, queues and jobs
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  cuzk status\n  cuzk status --watch\n  cuzk status --addr unix:/run/cuzk/cuzk.sock --json"
+)]
+pub(crate) struct StatusArgs {
+    /// Look again every second until interrupted
+    #[arg(long)]
+    watch: bool,
+    #[command(flatten)]
+    daemon: DaemonArgs,
+}
+
+#[derive(Debug, Serialize)]
+struct StatusResult {
+    version: String,
+    health: String,
+    uptime_s: u64,
+    proofs_completed: u64,
+    proofs_failed: u64,
+    budget_bytes: u64,
+    budget_used_bytes: u64,
+    budget_peak_bytes: u64,
+    devices: Vec<DeviceLine>,
+    keys: Vec<KeyLine>,
+    queues: Vec<QueueLine>,
+    jobs: Vec<JobLine>,
+}
+
+#[derive(Debug, Serialize)]
+struct DeviceLine {
+    id: String,
+    name: String,
+    state: String,
+    reason: String,
+    job: String,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct KeyLine {
+    circuit: String,
+    tier: &'static str,
+    bytes: u64,
+    in_use: u32,
+}
+
+#[derive(Debug, Serialize)]
+struct QueueLine {
+    queue: String,
+    pending: u32,
+    in_progress: u32,
+}
+
+#[derive(Debug, Serialize)]
+struct JobLine {
+    id: String,
+    request_id: String,
+    circuit: String,
+    state: String,
+    elapsed_ms: u64,
+    partitions: u32,
+    partitions_proved: u32,
+}
+
+pub(crate) fn run(args: &StatusArgs, session: &Session) -> anyhow::Result<()> {
+    session.announce(&[Concern::Client])?;
+    on_runtime(async {
+        let mut client = args.daemon.connect(session).await?;
+        loop {
+            let result = look(&mut client).await?;
+            session.output.result(&result, |page| result.write(page))?;
+            if !args.watch {
+                return Ok(());
+            }
+            tokio::time::sleep(WATCH_INTERVAL).await;
+        }
+    })
+}
+
+async fn look(client: &mut Client) -> anyhow::Result<StatusResult> {
+    let status = client
+        .get_status(GetStatusRequest {})
+        .await
+        .map_err(|status| from_status(&status))?
+        .into_inner();
+    let active_only = ListJobsRequest {
+        active_only: true,
+        ..ListJobsRequest::default()
+    };
+    let jobs = client
+        .list_jobs(active_only)
+        .await
+        .map_err(|status| from_status(&status))?
+        .into_inner();
+    Ok(StatusResult::new(status, jobs.jobs))
+}
+
+/// The keys that a daemon knows.
+pub(super) fn key_lines(status: &GetStatusResponse) -> Vec<KeyLine> {
+    let keys = status.loaded_srs.iter().map(|key| KeyLine {
+        circuit: key.circuit_id.clone(),
+        tier: match key.tier() {
+            Tier::Hot => "hot",
+            Tier::Warm => "warm",
+            Tier::Cold => "cold",
+        },
+        bytes: key.size_bytes,
+        in_use: key.ref_count,
+    });
+    keys.collect()
+}
+
+/// Keys as a table.
+pub(super) fn write_keys(page: &mut Page, keys: &[KeyLine]) {
+    let mut rows = vec![
+        ["key", "tier", "size", "in use"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
+    rows.extend(keys.iter().map(|key| {
+        vec![
+            key.circuit.clone(),
+            key.tier.to_owned(),
+            units::bytes(key.bytes),
+            key.in_use.to_string(),
+        ]
+    }));
+    page.table(&rows);
+}
+
+impl StatusResult {
+    fn new(status: GetStatusResponse, jobs: Vec<JobInfo>) -> Self {
+        let keys = key_lines(&status);
+        let devices = status.gpus.into_iter().map(|device| DeviceLine {
+            id: device.id,
+            name: device.name,
+            state: device.state,
+            reason: device.reason,
+            job: device.current_job_id,
+        });
+        let queues = status.queues.into_iter().map(|queue| QueueLine {
+            queue: queue.proof_kind,
+            pending: queue.pending,
+            in_progress: queue.in_progress,
+        });
+        Self {
+            version: status.version,
+            health: status.health,
+            uptime_s: status.uptime_seconds,
+            proofs_completed: status.total_proofs_completed,
+            proofs_failed: status.total_proofs_failed,
+            budget_bytes: status.budget_bytes,
+            budget_used_bytes: status.budget_used_bytes,
+            budget_peak_bytes: status.budget_peak_bytes,
+            devices: devices.collect(),
+            keys,
+            queues: queues.collect(),
+            jobs: jobs.into_iter().map(JobLine::new).collect(),
+        }
+    }
+
+    fn write(&self, page: &mut Page) {
+        page.fields(&[
+            ("health", self.health.clone()),
+            ("version", self.version.clone()),
+            ("up", units::time(Duration::from_secs(self.uptime_s))),
+            (
+                "proofs",
+                format!(
+                    "{} completed, {} failed",
+                    self.proofs_completed, self.proofs_failed
+                ),
+            ),
+            (
+                "memory",
+                format!(
+                    "{} of {} in use, {} at most",
+                    units::bytes(self.budget_used_bytes),
+                    units::bytes(self.budget_bytes),
+                    units::bytes(self.budget_peak_bytes)
+                ),
+            ),
+        ]);
+        page.line("");
+        let mut rows = vec![
+            ["device", "name", "state", "job"]
+                .map(str::to_owned)
+                .to_vec(),
+        ];
+        rows.extend(self.devices.iter().map(DeviceLine::row));
+        page.table(&rows);
+        page.line("");
+        write_keys(page, &self.keys);
+        page.line("");
+        let mut rows = vec![
+            ["queue", "pending", "in progress"]
+                .map(str::to_owned)
+                .to_vec(),
+        ];
+        rows.extend(self.queues.iter().map(QueueLine::row));
+        page.table(&rows);
+        if !self.jobs.is_empty() {
+            page.line("");
+            let heading = ["job", "circuit", "state", "since", "partitions", "request"];
+            let mut rows = vec![heading.map(str::to_owned).to_vec()];
+            rows.extend(self.jobs.iter().map(JobLine::row));
+            page.table(&rows);
+        }
+    }
+}
+
+impl DeviceLine {
+    fn row(&self) -> Vec<String> {
+        let state = if self.reason.is_empty() {
+            self.state.clone()
+        } else {
+            format!("{}: {}", self.state, self.reason)
+        };
+        vec![self.id.clone(), self.name.clone(), state, self.job.clone()]
+    }
+}
+
+impl QueueLine {
+    fn row(&self) -> Vec<String> {
+        vec![
+            self.queue.clone(),
+            self.pending.to_string(),
+            self.in_progress.to_string(),
+        ]
+    }
+}
+
+impl JobLine {
+    fn new(job: JobInfo) -> Self {
+        let state = match job.state() {
+            JobState::Unspecified => "unknown",
+            JobState::Waiting => "waiting",
+            JobState::Running => "running",
+            JobState::Completed => "completed",
+            JobState::Failed => "failed",
+            JobState::Cancelled => "cancelled",
+        };
+        Self {
+            id: job.job_id,
+            request_id: job.request_id,
+            circuit: job.circuit_id,
+            state: state.to_owned(),
+            elapsed_ms: job.elapsed_ms,
+            partitions: job.num_partitions,
+            partitions_proved: job.num_partitions_proved,
+        }
+    }
+
+    fn row(&self) -> Vec<String> {
+        vec![
+            self.id.clone(),
+            self.circuit.clone(),
+            self.state.clone(),
+            units::time(Duration::from_millis(self.elapsed_ms)),
+            format!("{} of {}", self.partitions_proved, self.partitions),
+            self.request_id.clone(),
+        ]
+    }
+}

@@ -1,0 +1,13 @@
+//! The daemon as its users meet it: the real binary with the real 2 KiB circuits on the CPU, asked by clients of other
+//! people over TCP and unix sockets, fed with garbage, and killed.
+
+mod bad_input;
+mod calls;
+mod clients;
+mod commands;
+mod crashes;
+mod daemon;
+mod encrypted;
+mod fixture;
+mod python;
+mod refusals;
