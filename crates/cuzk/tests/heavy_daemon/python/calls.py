@@ -19,7 +19,12 @@ SERVICE = "cuzk.v1.ProvingEngine"
 
 
 def connect(address):
-    options = [("grpc.max_send_message_length", MAX_MESSAGE), ("grpc.max_receive_message_length", MAX_MESSAGE)]
+    options = [
+        ("grpc.max_send_message_length", MAX_MESSAGE),
+        ("grpc.max_receive_message_length", MAX_MESSAGE),
+        # The path of a unix socket is no name of a host, and HTTP/2 servers may refuse it as one.
+        ("grpc.default_authority", "localhost"),
+    ]
     return grpc.insecure_channel(address, options=options)
 
 
