@@ -5,13 +5,13 @@ use std::{num::NonZeroU32, time::Duration};
 use bellpepper_core::{Circuit, SynthesisError};
 use clap::Args;
 use cuzk_circuits::{CircuitId, CircuitVisitor, Family, Statement, WitnessLayout};
-use cuzk_r1cs::{Fr, PackedWitness, Witness, synthesize_witness};
+use cuzk_r1cs::{Fr, PackedWitness, WitnessDifference};
 use serde::Serialize;
 
 use crate::{
     cpu_time::ThreadTimer,
     environment::Concern,
-    exit::{ExitClass, OrExit as _, failure},
+    exit::{ExitClass, OrExit as _, classed, failure},
     inputs::synthetic_request,
     memory::PeakMeter,
     output::Page,
@@ -26,10 +26,11 @@ const PARTITION: usize = 0;
 /// Make the witness of one partition about a synthetic sector, by us and by upstream's synthesis, and compare all variables
 ///
 /// Both get the same statement, in one process, ours first and on one thread, so that times are processor time: what the
-/// kernel counts for the thread, or elapsed time where it does not count. Upstream keeps all variables as field elements, as its
-/// provers do, and calls no constraint closure. Ours includes everything from the decoded statement on; what is made once per
-/// circuit does not count. Peak memory is resident memory of the process while ours was made (`VmHWM`, set back through
-/// `/proc/self/clear_refs`, else sampled), the decoded statement included. A WindowPoSt circuit covers up to 2,349 sectors and repeats the last one; upstream synthesizes the repetitions.
+/// kernel counts for the thread, or elapsed time where it does not count. Upstream synthesizes the circuit without calling a
+/// constraint closure; its variables are compared with ours as they come, where its provers would store them. Ours includes
+/// everything from the decoded statement on; what is made once per circuit does not count. Peak memory is resident memory of
+/// the process while ours was made (`VmHWM`, set back through `/proc/self/clear_refs`, else sampled), the decoded statement
+/// included. A WindowPoSt circuit covers up to 2,349 sectors and repeats the last one; upstream synthesizes the repetitions.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  cuzk bench witness --circuit porep-32g --json\n  cuzk bench witness --circuit wpost-32g \
@@ -84,11 +85,9 @@ pub(super) fn run(args: &WitnessArgs, session: &Session) -> anyhow::Result<()> {
         .or_exit(ExitClass::Resource, || "starting a thread".to_owned())?;
     let ours = one_thread.install(|| Ours::measure(&statement, &layout, args.repeat))?;
     step.rename(&format!("{id}: upstream"));
-    let (upstream, upstream_core) = one_thread.install(|| synthesize(&statement))?;
-    step.rename(&format!("{id}: comparing"));
-    let upstream_bytes = (upstream.inputs.len() + upstream.aux.len()) * size_of::<Fr>();
-    expect_equal(&ours.witness, &layout, &upstream)?;
+    let upstream_core = one_thread.install(|| synthesize(&statement, &ours.witness))?;
     drop(step);
+    let num_variables = layout.kinds().num_aux() + ours.witness.inputs().len();
     let result = WitnessResult {
         circuit: id.to_string(),
         num_aux: layout.kinds().num_aux() as u64,
@@ -97,7 +96,7 @@ pub(super) fn run(args: &WitnessArgs, session: &Session) -> anyhow::Result<()> {
         upstream_core_s: upstream_core.as_secs_f64(),
         ratio: ours.core.as_secs_f64() / upstream_core.as_secs_f64(),
         packed_bytes: ours.witness.num_bytes() as u64,
-        upstream_bytes: upstream_bytes as u64,
+        upstream_bytes: (num_variables * size_of::<Fr>()) as u64,
         peak_rss_bytes: ours.peak_rss_bytes,
         exact: true,
     };
@@ -147,60 +146,33 @@ impl Ours {
     }
 }
 
-struct Synthesize;
+/// Synthesizes whatever circuit it is shown, and compares its variables.
+struct Compare<'a>(&'a PackedWitness);
 
-impl CircuitVisitor for Synthesize {
-    type Output = (Result<Witness, SynthesisError>, Duration);
+impl CircuitVisitor for Compare<'_> {
+    type Output = (Result<Option<WitnessDifference>, SynthesisError>, Duration);
 
     fn visit<C: Circuit<Fr> + Send>(self, circuit: C) -> Self::Output {
         let timer = ThreadTimer::start();
-        let witness = synthesize_witness(circuit);
-        (witness, timer.finish())
+        let difference = self.0.first_difference(circuit);
+        (difference, timer.finish())
     }
 }
 
 /// Upstream's side, on this thread, which has the current pool for itself.
-fn synthesize(statement: &Statement) -> anyhow::Result<(Witness, Duration)> {
+fn synthesize(statement: &Statement, witness: &PackedWitness) -> anyhow::Result<Duration> {
     let id = statement.circuit_id();
-    let (witness, core) = statement
-        .with_circuit(PARTITION, Synthesize)
+    let (difference, core) = statement
+        .with_circuit(PARTITION, Compare(witness))
         .or_exit(ExitClass::Internal, || format!("the circuit of {id}"))?;
-    let witness = witness.or_exit(ExitClass::Internal, || format!("synthesizing {id}"))?;
-    Ok((witness, core))
-}
-
-/// Compares variable by variable, without a copy of either.
-fn expect_equal(
-    packed: &PackedWitness,
-    layout: &WitnessLayout,
-    upstream: &Witness,
-) -> anyhow::Result<()> {
-    let differs = |what: String| Err(failure(ExitClass::Internal, what));
-    let kinds = layout.kinds();
-    if packed.inputs() != upstream.inputs {
-        return differs("public inputs differ from upstream's".to_owned());
+    match difference.or_exit(ExitClass::Internal, || format!("synthesizing {id}"))? {
+        None => Ok(core),
+        Some(difference) => Err(classed(
+            ExitClass::Internal,
+            format!("the witness of {id}"),
+            difference,
+        )),
     }
-    if kinds.num_aux() != upstream.aux.len() {
-        return differs(format!(
-            "{} variables, upstream has {}",
-            kinds.num_aux(),
-            upstream.aux.len()
-        ));
-    }
-    let bits = [Fr::from(0), Fr::from(1)];
-    let mut wide = packed.wide().iter();
-    for (index, expected) in upstream.aux.iter().enumerate() {
-        let (word, bit) = (index / 64, index % 64);
-        let found = if (kinds.wide_mask()[word] >> bit) & 1 == 1 {
-            wide.next()
-        } else {
-            Some(&bits[((packed.plane()[word] >> bit) & 1) as usize])
-        };
-        if found != Some(expected) {
-            return differs(format!("variable {index} differs from upstream's"));
-        }
-    }
-    Ok(())
 }
 
 impl WitnessResult {
