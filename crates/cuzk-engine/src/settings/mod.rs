@@ -63,7 +63,8 @@ pub struct EngineSettings {
     pub abandoned: AbandonedJobs,
     /// Whether tenants take turns among jobs of equal priority and deadline.
     pub fair_tenants: bool,
-    /// Whether memory, a worker of each kind, and the next device slot are kept for WinningPoSt.
+    /// Whether memory, a worker of each kind, and the next device slot are kept for WinningPoSt. How much memory is known
+    /// once its circuit was loaded: preload it to have the reserve from the start.
     pub winning_lane: bool,
 }
 
@@ -160,6 +161,8 @@ impl EngineSettings {
             ("cpu_tail_threads", self.cpu_tail_threads),
             ("max_queued_jobs", self.max_queued_jobs),
             ("max_attempts", self.max_attempts),
+            // Stalls are looked for twice per deadline.
+            ("stall_deadline", self.stall_deadline.as_millis() as usize),
         ];
         if let Some((name, _)) = counts.into_iter().find(|(_, count)| *count == 0) {
             return Err(SettingsError::Zero { name });

@@ -93,6 +93,13 @@ fn a_zero_is_named() {
             },
         ),
         (
+            "stall_deadline",
+            EngineSettings {
+                stall_deadline: Duration::ZERO,
+                ..settings()
+            },
+        ),
+        (
             "budget_bytes",
             EngineSettings {
                 budget_bytes: Some(0),

@@ -6,7 +6,7 @@ use super::assemble::AssembledProof;
 use crate::error::PortError;
 use crate::ports::Provable;
 
-/// The bytes of a proof that was verified. The only way to one is [`verify`].
+/// The bytes of a proof that was verified. Only the verifying stage makes one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerifiedProof {
     bytes: Box<[u8]>,
