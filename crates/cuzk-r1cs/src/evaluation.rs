@@ -98,6 +98,11 @@ fn evaluate_into<C: Circuit<Fr>>(
 ) -> Result<DirectEvaluation, SynthesisError> {
     system.alloc_input(|| "one", || Ok(Fr::ONE))?;
     circuit.synthesize(&mut system)?;
+    Ok(finished(system))
+}
+
+/// All that a system has seen, with the input rows.
+pub(crate) fn finished(system: Evaluating) -> DirectEvaluation {
     let Evaluating {
         densities,
         witness,
@@ -109,19 +114,28 @@ fn evaluate_into<C: Circuit<Fr>>(
         num_constraints: evaluations.a.len(),
     };
     evaluations.push_input_rows(&witness.inputs);
-    Ok(DirectEvaluation {
+    DirectEvaluation {
         shape,
         densities,
         witness,
         evaluations,
-    })
+    }
 }
 
 /// A constraint system that evaluates each constraint as it comes.
-struct Evaluating {
+pub(crate) struct Evaluating {
     densities: Densities,
     witness: Witness,
     evaluations: Evaluations,
+}
+
+impl Evaluating {
+    /// A system that has ONE and nothing else.
+    pub(crate) fn begin() -> Result<Self, SynthesisError> {
+        let mut system = Self::new();
+        system.alloc_input(|| "one", || Ok(Fr::ONE))?;
+        Ok(system)
+    }
 }
 
 impl ConstraintSystem<Fr> for Evaluating {

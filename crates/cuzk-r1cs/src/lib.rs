@@ -7,6 +7,7 @@ mod digest;
 mod evaluation;
 mod matrix;
 mod packed;
+mod prefix;
 mod recording;
 mod satisfaction;
 mod shape;
@@ -18,14 +19,16 @@ mod witness;
 pub use blstrs::Scalar as Fr;
 
 pub use compiled::{
-    Child, CircuitFileError, CircuitLabel, CircuitSection, CompileError, CompiledCircuit, Extent,
-    Instance, Placements, Referent, Run, Template, Term, VariableRef,
+    Child, CircuitFileError, CircuitLabel, CircuitSection, CompileError, CompiledCircuit,
+    EvaluateError, Extent, Instance, Placements, Referent, Run, Template, TemplateEvaluator, Term,
+    VariableRef,
 };
 pub use density::{Densities, Density};
 pub use digest::MatrixDigest;
 pub use evaluation::{DirectEvaluation, Evaluations, evaluate, evaluate_with_hint};
 pub use matrix::{Column, Entry, Matrix};
 pub use packed::{KindsError, PackError, PackedWitness, VariableKinds, WitnessDifference};
+pub use prefix::evaluate_first_rows;
 pub use recording::RecordedCircuit;
 pub use satisfaction::{SatisfactionError, UnsatisfiedRow, check_satisfied};
 pub use shape::Shape;

@@ -10,7 +10,8 @@ use bellperson::groth16::generate_random_parameters;
 use bellperson::util_cs::witness_cs::WitnessCS;
 use blstrs::Bls12;
 use cuzk_r1cs::{
-    Column, Evaluations, Fr, Matrix, RecordedCircuit, evaluate, summarize, synthesize_witness,
+    Column, Evaluations, Fr, Matrix, RecordedCircuit, evaluate, evaluate_first_rows, summarize,
+    synthesize_witness,
 };
 use ff::Field;
 use proptest::prelude::*;
@@ -255,6 +256,23 @@ proptest! {
         let mut oracle = WitnessCS::<Fr>::new();
         InOrder(circuit).synthesize(&mut oracle).expect("all values are there");
         prop_assert_eq!((direct.witness.inputs, direct.witness.aux), (oracle.scalar_inputs(), oracle.scalar_aux()));
+    }
+}
+
+proptest! {
+    #[test]
+    fn first_rows_are_those_of_all_rows(parts in proptest::collection::vec(listed(), 1..3), num_rows in 0_usize..30) {
+        let circuit = Parts(parts);
+        let all = evaluate(circuit.clone()).expect("all values are there");
+        let mut times_reached = 0;
+        let first = evaluate_first_rows(circuit, num_rows, &mut || times_reached += 1).expect("all values are there");
+        let count = num_rows.min(all.shape.num_constraints);
+        prop_assert_eq!(first.shape.num_constraints, count);
+        prop_assert_eq!(&first.witness, &all.witness);
+        prop_assert_eq!(&first.evaluations.a[..count], &all.evaluations.a[..count]);
+        prop_assert_eq!(&first.evaluations.b[..count], &all.evaluations.b[..count]);
+        prop_assert_eq!(&first.evaluations.c[..count], &all.evaluations.c[..count]);
+        prop_assert_eq!(times_reached, usize::from(num_rows > 0 && count == num_rows));
     }
 }
 

@@ -1,4 +1,5 @@
-//! The real circuits, compiled: every row, density and kind against a recording, and real witnesses packed by the kinds.
+//! The real circuits, compiled: every row, density and kind against a recording, and real witnesses packed by the kinds and
+//! evaluated by templates.
 
 use std::sync::Arc;
 
@@ -8,8 +9,8 @@ use cuzk_circuits::{
     CircuitId, CircuitVisitor, ProofRequest, SealVariant, SectorSize, with_blank_circuit,
 };
 use cuzk_r1cs::{
-    CircuitLabel, CompiledCircuit, Entry, Fr, PackedWitness, RecordedCircuit, VariableKinds,
-    Witness, synthesize_witness,
+    CircuitLabel, CompiledCircuit, Entry, Fr, PackedWitness, RecordedCircuit, TemplateEvaluator,
+    VariableKinds, Witness, synthesize_witness,
 };
 
 use crate::fixture::fixture;
@@ -45,14 +46,13 @@ impl CircuitVisitor for MakeWitness {
 }
 
 /// The compiled circuit has the rows of a recording.
-fn is_as_recorded(id: CircuitId, compiled: &CompiledCircuit) {
-    let recorded = with_blank_circuit(id, Record);
+fn is_as_recorded(id: CircuitId, compiled: &CompiledCircuit, recorded: &RecordedCircuit) {
     assert_eq!(compiled.shape(), recorded.shape, "{id}");
     assert_eq!(compiled.densities(), &recorded.densities, "{id}");
     assert_eq!(compiled.coefficients(), recorded.coefficients, "{id}");
     assert_eq!(
         **compiled.kinds(),
-        VariableKinds::of_circuit(&recorded),
+        VariableKinds::of_circuit(recorded),
         "{id}"
     );
     assert_eq!(compiled.digest(), recorded.digest(), "{id}");
@@ -76,7 +76,14 @@ fn is_kept_by_a_file(compiled: &CompiledCircuit, max_bytes: usize) {
 }
 
 /// Each of a request's partitions has a witness with the circuit's kinds, of which less than a part in `share` is wide.
-fn packs(compiled: &CompiledCircuit, request: &ProofRequest, share: usize) {
+///
+/// `see` is shown each witness, plain and packed.
+fn packs(
+    compiled: &CompiledCircuit,
+    request: &ProofRequest,
+    share: usize,
+    see: impl Fn(&Witness, &PackedWitness),
+) {
     let statement = request.decode().expect("a well-formed request");
     assert!(compiled.kinds().num_wide() < compiled.kinds().num_aux() / share);
     let kinds = Arc::clone(compiled.kinds());
@@ -86,15 +93,27 @@ fn packs(compiled: &CompiledCircuit, request: &ProofRequest, share: usize) {
             .expect("a partition");
         let packed = PackedWitness::pack(&kinds, &witness).expect("bits where rows force bits");
         assert!(packed.expand() == witness, "another witness");
+        see(&witness, &packed);
     }
 }
 
 fn holds(id: &str, request: &ProofRequest, max_bytes: usize, share: usize) {
     let id = id.parse().expect("a circuit id");
     let compiled = with_blank_circuit(id, Compile);
-    is_as_recorded(id, &compiled);
+    let recorded = with_blank_circuit(id, Record);
+    is_as_recorded(id, &compiled, &recorded);
     is_kept_by_a_file(&compiled, max_bytes);
-    packs(&compiled, request, share);
+    let evaluator = TemplateEvaluator::new(&compiled);
+    packs(&compiled, request, share, |witness, packed| {
+        let evaluations = evaluator
+            .evaluate(packed)
+            .expect("a witness of the circuit");
+        assert!(
+            evaluations == recorded.evaluate(witness),
+            "{id}: other values"
+        );
+        assert_eq!(evaluations.first_unsatisfied(), None, "{id}");
+    });
 }
 
 #[test]
@@ -141,7 +160,7 @@ mod large {
         assert_eq!(compiled.expanded_digest(&|_| ()), compiled.digest());
         is_kept_by_a_file(&compiled, 20 << 20);
         let request = spec.request().expect("a synthetic sector");
-        packs(&compiled, &request, share);
+        packs(&compiled, &request, share, |_, _| ());
     }
 
     #[test]

@@ -7,6 +7,7 @@
 
 mod compiling;
 mod coverage;
+mod evaluation;
 mod expansion;
 mod file;
 mod library;
@@ -19,6 +20,7 @@ mod tests;
 use std::sync::Arc;
 
 pub use compiling::CompileError;
+pub use evaluation::{EvaluateError, TemplateEvaluator};
 pub use file::{CircuitFileError, CircuitLabel, CircuitSection};
 pub use placement::Placements;
 pub use template::{Child, Extent, Instance, Referent, Run, Template, Term, VariableRef};

@@ -1,5 +1,6 @@
 //! `cuzk bench`: how fast, and against whom.
 
+mod evaluate;
 mod partition;
 mod witness;
 
@@ -13,7 +14,8 @@ use crate::session::Session;
     subcommand_required = true,
     arg_required_else_help = true,
     disable_help_subcommand = true,
-    after_help = "Examples:\n  cuzk bench partition --circuit winning-2k --against bellperson"
+    after_help = "Examples:\n  cuzk bench partition --circuit winning-2k --against bellperson\n  cuzk \
+                  bench evaluate --circuit porep-2k"
 )]
 pub(crate) struct BenchArgs {
     #[command(subcommand)]
@@ -22,12 +24,14 @@ pub(crate) struct BenchArgs {
 
 #[derive(Debug, Subcommand)]
 enum BenchCommand {
+    Evaluate(evaluate::EvaluateArgs),
     Partition(partition::PartitionArgs),
     Witness(witness::WitnessArgs),
 }
 
 pub(crate) fn run(args: &BenchArgs, session: &Session) -> anyhow::Result<()> {
     match &args.command {
+        BenchCommand::Evaluate(args) => evaluate::run(args, session),
         BenchCommand::Partition(args) => partition::run(args, session),
         BenchCommand::Witness(args) => witness::run(args, session),
     }

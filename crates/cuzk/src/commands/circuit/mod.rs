@@ -7,7 +7,11 @@ mod inspect;
 mod rows;
 mod satisfied;
 
+use std::path::Path;
+
 use clap::{Args, Subcommand};
+use cuzk_circuits::CircuitId;
+use cuzk_r1cs::CompiledCircuit;
 
 use crate::session::Session;
 
@@ -38,4 +42,13 @@ pub(crate) fn run(args: &CircuitArgs, session: &Session) -> anyhow::Result<()> {
         CircuitCommand::Compile(args) => compile::run(args, session),
         CircuitCommand::Check(args) => check::run(args, session),
     }
+}
+
+/// The circuit in a file that `circuit compile` made, and which one it is.
+///
+/// # Errors
+/// Resource, when it cannot be read; invalid input, when it is damaged or of an unknown circuit.
+pub(crate) fn open_compiled(path: &Path) -> anyhow::Result<(CircuitId, CompiledCircuit)> {
+    let file = files::CircuitFile::open(path)?;
+    Ok((file.id, file.circuit))
 }

@@ -1,0 +1,242 @@
+//! `cuzk bench evaluate`: row values by templates and by building every row.
+
+use std::{num::NonZeroU32, path::PathBuf, time::Duration};
+
+use anyhow::Context as _;
+
+use clap::Args;
+use cuzk_circuits::{CircuitId, CircuitVisitor, Statement, with_blank_circuit};
+use cuzk_r1cs::{
+    CompileError, CompiledCircuit, DirectEvaluation, Fr, PackedWitness, TemplateEvaluator,
+    evaluate_first_rows,
+};
+use serde::Serialize;
+
+use crate::{
+    commands::circuit::open_compiled,
+    cpu_time::ThreadTimer,
+    environment::Concern,
+    exit::{ExitClass, OrExit as _, failure},
+    inputs::request_for,
+    output::Page,
+    request_args::decode,
+    session::Session,
+    units,
+};
+
+/// The partition that is evaluated; all partitions of a proof have the same circuit.
+const PARTITION: usize = 0;
+
+/// Evaluate the rows of a circuit by templates and by building every row
+///
+/// Both sides evaluate the same first rows of the same partition on one thread, and all values are compared. Times are those that
+/// the thread ran. Building rows gives the values of the variables on the way, which cannot be taken out of its time;
+/// evaluating by templates begins with them, and writes into memory of some MiB that is used again.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  cuzk bench evaluate --circuit porep-2k --json\n  cuzk bench evaluate \
+                  --circuit porep-32g --rows-fraction 0.06 --compiled ./porep-32g.circuit"
+)]
+pub(super) struct EvaluateArgs {
+    /// The circuit; at 2 KiB about sealed sectors, at other sizes about synthetic ones
+    #[arg(long, value_name = "ID")]
+    circuit: CircuitId,
+    /// The part of the rows to evaluate, above 0 and at most 1; a row takes 96 bytes
+    #[arg(long, value_name = "F", default_value = "1", value_parser = fraction)]
+    rows_fraction: f64,
+    /// The compiled circuit [default: compiled anew]
+    #[arg(long, value_name = "FILE")]
+    compiled: Option<PathBuf>,
+    /// Runs by templates, of which the best counts
+    #[arg(long, value_name = "N", default_value = "3")]
+    repeat: NonZeroU32,
+}
+
+fn fraction(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|&fraction| fraction > 0.0 && fraction <= 1.0)
+        .ok_or_else(|| "not above 0 and at most 1".to_owned())
+}
+
+#[derive(Debug, Serialize)]
+struct EvaluateResult {
+    circuit: String,
+    num_rows: u64,
+    ours_core_s: f64,
+    direct_core_s: f64,
+    ratio: f64,
+    ours_ns_per_row: f64,
+    direct_ns_per_row: f64,
+    prepare_core_s: f64,
+    equal: bool,
+}
+
+pub(super) fn run(args: &EvaluateArgs, session: &Session) -> anyhow::Result<()> {
+    session.announce(&[Concern::Threads, Concern::Sealing, Concern::Synthesis])?;
+    session.start_threads()?;
+    let id = args.circuit;
+    let circuit = compiled_circuit(args, session)?;
+    #[allow(clippy::cast_sign_loss, reason = "a fraction of a count is a count")]
+    let num_rows = (circuit.shape().num_constraints as f64 * args.rows_fraction).ceil() as usize;
+    let statement = decode(&request_for(id, &session.output)?)?;
+    let step = session.output.step(&format!("{id}: building rows"));
+    let (direct, direct_time) = build_rows(&statement, num_rows)?;
+    step.rename(&format!("{id}: evaluating by templates"));
+    let packed = PackedWitness::pack(circuit.kinds(), &direct.witness)
+        .or_exit(ExitClass::Internal, || format!("{id} partition {PARTITION}"))?;
+    // One thread, so that the time of that thread is all time.
+    let alone = rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build()
+        .context("starting a thread")?;
+    let timer = ThreadTimer::start();
+    let evaluator = TemplateEvaluator::new(&circuit);
+    let prepare_core_s = timer.finish().as_secs_f64();
+    let ours_core_s = alone
+        .install(|| best_of(args.repeat, &evaluator, &packed, num_rows))?
+        .as_secs_f64();
+    let direct_core_s = direct_time.as_secs_f64();
+    expect_equal(&evaluator, &packed, &direct)?;
+    drop(step);
+    let rows = num_rows as f64;
+    let result = EvaluateResult {
+        circuit: id.to_string(),
+        num_rows: num_rows as u64,
+        ours_core_s,
+        direct_core_s,
+        ratio: direct_core_s / ours_core_s,
+        ours_ns_per_row: ours_core_s * 1e9 / rows,
+        direct_ns_per_row: direct_core_s * 1e9 / rows,
+        prepare_core_s,
+        equal: true,
+    };
+    session.output.result(&result, |page| result.write(page))
+}
+
+fn compiled_circuit(args: &EvaluateArgs, session: &Session) -> anyhow::Result<CompiledCircuit> {
+    struct Compile;
+    impl CircuitVisitor for Compile {
+        type Output = Result<CompiledCircuit, CompileError>;
+
+        fn visit<C: bellpepper_core::Circuit<Fr> + Send>(self, circuit: C) -> Self::Output {
+            CompiledCircuit::compile(circuit, &|_| ())
+        }
+    }
+    let id = args.circuit;
+    if let Some(path) = &args.compiled {
+        let (found, circuit) = open_compiled(path)?;
+        return if found == id {
+            Ok(circuit)
+        } else {
+            Err(failure(
+                ExitClass::InvalidInput,
+                format!("{}: a file of {found}, expected {id}", path.display()),
+            ))
+        };
+    }
+    let _step = session.output.step(&format!("compiling {id}"));
+    with_blank_circuit(id, Compile).or_exit(ExitClass::Internal, || format!("compiling {id}"))
+}
+
+/// The first rows of a statement's circuit, and the processor time until they were there.
+fn build_rows(statement: &Statement, num_rows: usize) -> anyhow::Result<(DirectEvaluation, Duration)> {
+    struct Build<'a> {
+        num_rows: usize,
+        reached: &'a mut (dyn FnMut() + Send),
+    }
+    impl CircuitVisitor for Build<'_> {
+        type Output = Result<DirectEvaluation, bellpepper_core::SynthesisError>;
+
+        fn visit<C: bellpepper_core::Circuit<Fr> + Send>(self, circuit: C) -> Self::Output {
+            evaluate_first_rows(circuit, self.num_rows, self.reached)
+        }
+    }
+    let context = || format!("{} partition {PARTITION}", statement.circuit_id());
+    let mut timer = Some(ThreadTimer::start());
+    let mut time = Duration::ZERO;
+    let build = Build {
+        num_rows,
+        reached: &mut || time = timer.take().map_or(time, ThreadTimer::finish),
+    };
+    let direct = statement
+        .with_circuit(PARTITION, build)
+        .or_exit(ExitClass::InvalidInput, context)?
+        .or_exit(ExitClass::Internal, context)?;
+    Ok((direct, time))
+}
+
+/// The time of the best run, on the current thread, into memory that is used again for every block.
+fn best_of(
+    runs: NonZeroU32,
+    evaluator: &TemplateEvaluator,
+    packed: &PackedWitness,
+    num_rows: usize,
+) -> anyhow::Result<Duration> {
+    let mut best = Duration::MAX;
+    for _ in 0..runs.get() {
+        let timer = ThreadTimer::start();
+        evaluator
+            .evaluate_blocks(packed, num_rows, &|_, values| {
+                std::hint::black_box(values);
+            })
+            .or_exit(ExitClass::Internal, || "evaluating".to_owned())?;
+        best = best.min(timer.finish());
+    }
+    Ok(best)
+}
+
+/// Every value by templates is the one that the row gave when it was built.
+fn expect_equal(
+    evaluator: &TemplateEvaluator,
+    packed: &PackedWitness,
+    direct: &DirectEvaluation,
+) -> anyhow::Result<()> {
+    let num_rows = direct.shape.num_constraints;
+    let (sender, different) = std::sync::mpsc::channel();
+    let rows = &direct.evaluations;
+    evaluator
+        .evaluate_blocks(packed, num_rows, &|first, values| {
+            let last = num_rows.min(first + values[0].len());
+            for (values, expected) in values.into_iter().zip([&rows.a, &rows.b, &rows.c]) {
+                if values[..last - first] != expected[first..last] {
+                    // Nobody has stopped listening.
+                    let _ = sender.send(first);
+                }
+            }
+        })
+        .or_exit(ExitClass::Internal, || "evaluating".to_owned())?;
+    drop(sender);
+    match different.into_iter().min() {
+        None => Ok(()),
+        Some(first) => Err(failure(
+            ExitClass::Internal,
+            format!("the rows from {first} on have other values by templates"),
+        )),
+    }
+}
+
+impl EvaluateResult {
+    fn write(&self, page: &mut Page) {
+        let time = |seconds: f64, ns_per_row: f64| {
+            format!("{seconds:.2} core-seconds, {ns_per_row:.1} ns per row")
+        };
+        page.fields(&[
+            ("circuit", self.circuit.clone()),
+            (
+                "rows",
+                format!("{}, all equal", units::count(self.num_rows)),
+            ),
+            ("by templates", time(self.ours_core_s, self.ours_ns_per_row)),
+            (
+                "building rows",
+                time(self.direct_core_s, self.direct_ns_per_row),
+            ),
+            ("ratio", format!("{:.1}", self.ratio)),
+            (
+                "prepared in",
+                format!("{:.2} core-seconds, once per circuit", self.prepare_core_s),
+            ),
+        ]);
+    }
+}
