@@ -84,7 +84,9 @@ pub(super) fn run(args: &EvaluateArgs, session: &Session) -> anyhow::Result<()> 
     let (direct, direct_time) = build_rows(&statement, num_rows)?;
     step.rename(&format!("{id}: evaluating by templates"));
     let packed = PackedWitness::pack(circuit.kinds(), &direct.witness)
-        .or_exit(ExitClass::Internal, || format!("{id} partition {PARTITION}"))?;
+        .or_exit(ExitClass::Internal, || {
+            format!("{id} partition {PARTITION}")
+        })?;
     // One thread, so that the time of that thread is all time.
     let alone = rayon::ThreadPoolBuilder::new()
         .num_threads(1)
@@ -140,7 +142,10 @@ fn compiled_circuit(args: &EvaluateArgs, session: &Session) -> anyhow::Result<Co
 }
 
 /// The first rows of a statement's circuit, and the processor time until they were there.
-fn build_rows(statement: &Statement, num_rows: usize) -> anyhow::Result<(DirectEvaluation, Duration)> {
+fn build_rows(
+    statement: &Statement,
+    num_rows: usize,
+) -> anyhow::Result<(DirectEvaluation, Duration)> {
     struct Build<'a> {
         num_rows: usize,
         reached: &'a mut (dyn FnMut() + Send),
