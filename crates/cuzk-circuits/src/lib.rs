@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod circuit;
+mod compiled;
 mod decode;
 mod id;
 mod prover_id;
@@ -14,6 +15,9 @@ pub mod synthetic;
 mod witness;
 
 pub use circuit::{CircuitError, CircuitVisitor, with_blank_circuit};
+pub use compiled::{
+    KeptCircuit, circuit_label, circuit_path, compile_circuit, load_or_compile, write_circuit,
+};
 pub use decode::{
     Bytes32, DecodeError, PublicData, PublicDataError, PublicPoSt, PublicSeal, PublicUpdate,
     StoredSector, decode_porep, decode_snap_deals, decode_window_post, decode_winning_post,

@@ -50,12 +50,12 @@ pub struct EngineParts {
 }
 
 impl EngineParts {
-    /// Filecoin's circuits on threads of this process.
+    /// Filecoin's circuits, compiled when they are loaded, on threads of this process.
     pub fn new(devices: Vec<Arc<dyn ProverDevice>>, keys: Arc<dyn KeySource>) -> Self {
         Self {
             devices,
             keys,
-            circuits: Arc::new(FilecoinCircuits),
+            circuits: Arc::new(FilecoinCircuits::default()),
             executor: None,
             memory: None,
             mistakes: Mistakes::default(),

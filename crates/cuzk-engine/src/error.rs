@@ -205,6 +205,7 @@ impl JobError {
             Self::Statement { source, .. } | Self::Load { source, .. } => source.class,
             Self::TooLarge { .. } => ErrorClass::Resource,
             Self::Device { source, .. } => match source.blame() {
+                Blame::Statement => ErrorClass::Invalid,
                 Blame::Partition => ErrorClass::Internal,
                 Blame::Memory => ErrorClass::Resource,
                 Blame::Device => ErrorClass::Device,

@@ -125,8 +125,8 @@ pub(crate) async fn prepare(core: &Arc<Core>, task: PartitionTask, takes: impl F
     let holding = Holding::new(Arc::clone(&core.bus), footprints, permit);
     let work = move || {
         let circuit = &lease.resident.circuit;
-        let prepared = stages::witness::witness(&*statement, partition, circuit);
-        (prepared, holding, lease)
+        let witness = stages::witness::witness(&*statement, partition, circuit);
+        (witness, holding, lease)
     };
     let (result, took) = core
         .steps
@@ -136,9 +136,9 @@ pub(crate) async fn prepare(core: &Arc<Core>, task: PartitionTask, takes: impl F
     match result {
         Err(_) => fail(core, &job, panicked(Stage::Witness, partition)),
         Ok((Err(source), ..)) => fail(core, &job, JobError::Statement { partition, source }),
-        Ok((Ok(prepared), holding, lease)) => {
+        Ok((Ok(witness), holding, lease)) => {
             let ready = ReadyPartition {
-                prepared,
+                witness,
                 holding,
                 lease,
                 task,
@@ -228,7 +228,7 @@ async fn start_claimed(
         return None;
     }
     let ReadyPartition {
-        prepared,
+        witness,
         holding,
         lease,
         task,
@@ -236,22 +236,22 @@ async fn start_claimed(
     let circuit = match on_device(core, device, &lease, &task).await {
         Ok(circuit) => circuit,
         Err(error) => {
-            core.steps.reap((prepared, holding, lease));
+            core.steps.reap((witness, holding, lease));
             load_failed(core, task, device, error);
             return None;
         }
     };
     if job.token.is_cancelled() {
-        core.steps.reap((prepared, holding, lease, task));
+        core.steps.reap((witness, holding, lease, task));
         return None;
     }
     job.set_state(task.partition, PartitionState::Starting);
     let prover = core.devices.get(device);
     let work = move || {
         // Whatever happens, the values are freed before their permit is.
-        let (mut holding, prepared) = (holding, prepared);
+        let mut holding = holding;
         holding.begin_start();
-        let pending = stages::start::start(&*prover, circuit, prepared)?;
+        let pending = stages::start::start(&*prover, circuit, witness)?;
         holding.become_pending();
         Ok::<_, DeviceError>((pending, holding))
     };
@@ -327,7 +327,8 @@ fn device_failed(
         ending::distrust(core, device, source.to_string());
     }
     let attempts = task.attempts + 1;
-    if blame == Blame::Partition || attempts >= core.settings.max_attempts {
+    let is_final = matches!(blame, Blame::Statement | Blame::Partition);
+    if is_final || attempts >= core.settings.max_attempts {
         let error = JobError::Device {
             partition: task.partition,
             device,

@@ -42,8 +42,7 @@ pub use jobs::{
 };
 pub use order::Priority;
 pub use ports::{
-    CircuitSource, Executor, FilecoinCircuits, KeySize, KeySource, Prepared, Provable,
-    ThreadExecutor, Work,
+    CircuitSource, Executor, FilecoinCircuits, KeySize, KeySource, Provable, ThreadExecutor, Work,
 };
 pub use settings::{AbandonedJobs, EngineSettings, MemoryLimit, SettingsError, memory_limit};
 #[doc(hidden)]

@@ -6,12 +6,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use cuzk_groth16::{PendingProof, PreparedVerifyingKey};
 use tokio::sync::{Notify, oneshot};
 
+use cuzk_r1cs::PackedWitness;
+
 use crate::budget::Permit;
 use crate::bus::{Bus, Counted};
 use crate::events::BufferClass;
 use crate::jobs::{Job, PartitionProof};
 use crate::order::Rank;
-use crate::ports::Prepared;
 use crate::residency::{Footprints, Lease};
 
 /// Counts what is in flight, so that somebody can wait until nothing is.
@@ -82,10 +83,7 @@ pub(crate) struct Holding {
 impl Holding {
     /// Memory of a partition whose values are computed.
     pub(crate) fn new(bus: Arc<Bus>, footprints: Footprints, permit: Permit<Rank>) -> Self {
-        let counted = vec![
-            bus.count(BufferClass::Witness, footprints.witness),
-            bus.count(BufferClass::Evaluations, footprints.evaluation_bytes()),
-        ];
+        let counted = vec![bus.count(BufferClass::Witness, footprints.partition)];
         Self {
             bus,
             footprints,
@@ -94,11 +92,15 @@ impl Holding {
         }
     }
 
-    /// The device takes its scratch memory.
+    /// The device evaluates the rows and takes its scratch memory.
     pub(crate) fn begin_start(&mut self) {
-        let bytes = self.footprints.scratch_bytes();
-        self.counted
-            .push(self.bus.count(BufferClass::DeviceScratch, bytes));
+        let footprints = &self.footprints;
+        self.counted.extend([
+            self.bus
+                .count(BufferClass::Evaluations, footprints.evaluations),
+            self.bus
+                .count(BufferClass::DeviceScratch, footprints.scratch_bytes()),
+        ]);
     }
 
     /// The values are gone, a pending proof is left.
@@ -116,7 +118,7 @@ impl Holding {
 
 /// A partition whose values wait for a device.
 pub(crate) struct ReadyPartition {
-    pub(crate) prepared: Prepared,
+    pub(crate) witness: PackedWitness,
     pub(crate) holding: Holding,
     pub(crate) lease: Lease,
     pub(crate) task: PartitionTask,

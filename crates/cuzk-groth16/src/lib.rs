@@ -18,8 +18,8 @@ pub use curve::{
     decode_point_unchecked, encode_point,
 };
 pub use device::{
-    Blame, CircuitData, CpuDevice, CpuSettings, DeviceDescription, DeviceError, Footprint,
-    LoadedCircuit, LoadedKey, Partition, PendingProof, ProverDevice, ReferenceDevice,
+    Blame, CpuDevice, CpuSettings, DeviceDescription, DeviceError, Footprint, LoadedCircuit,
+    LoadedKey, Partition, PendingProof, ProverDevice, ReferenceDevice, StartTimes,
 };
 pub use field::{Coordinate, Fp, Fp2, InversionScratch, batch_invert};
 pub use key::{

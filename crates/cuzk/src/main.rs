@@ -2,6 +2,7 @@
 
 mod allocation;
 mod bellperson_prover;
+mod circuits;
 mod cli;
 mod client;
 mod commands;
@@ -19,6 +20,7 @@ mod output;
 mod progress;
 mod proving;
 mod request_args;
+mod rows;
 mod saved;
 mod session;
 mod units;

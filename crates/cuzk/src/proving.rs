@@ -1,6 +1,7 @@
-//! One statement from circuit to verified proofs. Each partition is synthesized and evaluated in
-//! one pass, checked row by row (a wrong vanilla proof must fail here, early, and never become a
-//! bad proof), proved on the CPU device, and verified. Nothing unverified leaves this module.
+//! One statement from circuit to verified proofs. Each partition's witness is generated in packed form
+//! and given to the CPU device, which evaluates the rows and refuses values that violate one: a wrong
+//! vanilla proof must fail there, early, and never become a bad proof. Nothing unverified leaves this
+//! module.
 
 use std::{
     num::NonZeroUsize,
@@ -8,17 +9,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use bellpepper_core::{Circuit, SynthesisError};
-use cuzk_circuits::{CircuitError, CircuitId, CircuitVisitor, Statement};
+use bellpepper_core::Circuit;
+use cuzk_circuits::{
+    CircuitError, CircuitId, CircuitVisitor, Statement, WitnessError, WitnessLayout,
+};
 use cuzk_groth16::{
-    Blinding, CircuitData, CpuDevice, CpuSettings, DeviceError, LoadedCircuit, LoadedKey,
-    Partition, PreparedVerifyingKey, Proof, ProverDevice as _, ProvingKey, verify,
+    Blinding, CpuDevice, CpuSettings, DeviceError, LoadedCircuit, Partition, PreparedVerifyingKey,
+    Proof, ProverDevice as _, ProvingKey, verify,
 };
-use cuzk_r1cs::{
-    DirectEvaluation, Evaluations, Fr, SatisfactionError, Shape, check_satisfied, evaluate,
-    evaluate_with_hint,
-};
-use rayon::prelude::*;
+use cuzk_r1cs::{CompiledCircuit, Fr, PackedWitness, SatisfactionError, Shape, check_satisfied};
 
 use crate::{
     exit::{ExitClass, OrExit as _, classed, failure},
@@ -29,8 +28,10 @@ use crate::{
 /// Time spent on one statement, all partitions together.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ProvingTimes {
-    /// Variables and rows, in one pass over the circuit.
+    /// Values of the variables.
     pub(crate) witness: Duration,
+    /// Values of the rows.
+    pub(crate) evaluate: Duration,
     /// Quotient, multi-scalar multiplications, assembly.
     pub(crate) prove: Duration,
     /// Pairings.
@@ -77,151 +78,143 @@ impl Prover {
     pub(crate) fn prove(
         &self,
         statement: &Statement,
-        key: &Arc<ProvingKey>,
+        circuit: &ProvableCircuit,
         output: &Output,
     ) -> anyhow::Result<ProvedStatement> {
         let id = statement.circuit_id();
-        let loaded_key = self.load_key(key)?;
+        let key = circuit.loaded.key();
         let pvk = PreparedVerifyingKey::new(key.verifying_key());
         let num_partitions = statement.num_partitions();
-        let mut circuit: Option<LoadedCircuit> = None;
         let mut times = ProvingTimes::default();
         let mut proofs = Vec::with_capacity(num_partitions);
         for partition in 0..num_partitions {
             let label = partition_label(id, partition, num_partitions);
-            let step = output.step(&format!("{label}: circuit"));
+            let step = output.step(&format!("{label}: witness"));
             let start = Instant::now();
-            let direct = evaluate_partition(statement, partition)?;
+            let witness = circuit.witness(statement, partition)?;
             times.witness += start.elapsed();
-            expect_satisfied(statement, partition, &direct.evaluations)?;
 
             step.rename(&format!("{label}: proof"));
-            let start = Instant::now();
-            let loaded = match &circuit {
-                Some(loaded) => loaded.clone(),
-                None => circuit
-                    .insert(self.load_circuit(&loaded_key, &direct)?)
-                    .clone(),
-            };
-            let proof = self.prove_partition(loaded, direct, Blinding::random())?;
-            times.prove += start.elapsed();
+            let proof = self.prove_partition(
+                (statement, partition),
+                circuit,
+                (witness, Blinding::random()),
+                &mut times,
+            )?;
 
             step.rename(&format!("{label}: verification"));
             times.verify += verify_partition(statement, partition, &pvk, key, &proof, &step)?;
             proofs.push(proof);
         }
-        let Some(circuit) = circuit else {
+        if proofs.is_empty() {
             return Err(failure(
                 ExitClass::InvalidInput,
                 format!("the {id} request has no partition"),
             ));
-        };
+        }
         Ok(ProvedStatement {
             proofs,
-            shape: circuit.circuit().shape,
+            shape: circuit.loaded.circuit().shape(),
             times,
         })
     }
 
-    /// Makes a key ready.
+    /// Joins a key and its circuit.
     ///
     /// # Errors
-    /// Key, when it must not be used.
-    pub(crate) fn load_key(&self, key: &Arc<ProvingKey>) -> anyhow::Result<LoadedKey> {
-        self.device
-            .load_key(Arc::clone(key))
-            .map_err(|error| device_failure(error, "loading the key"))
-    }
-
-    /// Joins a key and the circuit that was evaluated.
-    ///
-    /// # Errors
-    /// Key, when they do not belong together.
-    pub(crate) fn load_circuit(
+    /// Key, when the key must not be used or they do not belong together; internal, when the witness
+    /// generator has other kinds of variables than the circuit.
+    pub(crate) fn load(
         &self,
-        key: &LoadedKey,
-        direct: &DirectEvaluation,
-    ) -> anyhow::Result<LoadedCircuit> {
-        let circuit = CircuitData {
-            shape: direct.shape,
-            densities: Arc::new(direct.densities.clone()),
-        };
-        self.device
-            .load_circuit(key, circuit)
-            .map_err(|error| device_failure(error, "loading the circuit"))
+        id: CircuitId,
+        key: &Arc<ProvingKey>,
+        circuit: Arc<CompiledCircuit>,
+    ) -> anyhow::Result<ProvableCircuit> {
+        let layout = WitnessLayout::new(id);
+        if layout.kinds() != circuit.kinds() {
+            return Err(failure(
+                ExitClass::Internal,
+                format!(
+                    "the witness generator of {id} has other kinds of variables than the compiled circuit"
+                ),
+            ));
+        }
+        let loaded = self
+            .device
+            .load_key(Arc::clone(key))
+            .and_then(|key| self.device.load_circuit(&key, circuit))
+            .map_err(|error| device_failure(error, "loading key and circuit"))?;
+        Ok(ProvableCircuit { layout, loaded })
     }
 
     /// Proves one partition; the result is not verified yet.
     ///
     /// # Errors
-    /// Internal, when the device fails.
+    /// Invalid input, when the values violate a constraint, with the name of the first one; internal, when the
+    /// device fails.
     pub(crate) fn prove_partition(
         &self,
-        circuit: LoadedCircuit,
-        direct: DirectEvaluation,
-        blinding: Blinding,
+        (statement, partition): (&Statement, usize),
+        circuit: &ProvableCircuit,
+        (witness, blinding): (PackedWitness, Blinding),
+        times: &mut ProvingTimes,
     ) -> anyhow::Result<Proof> {
-        self.device
-            .start(Partition {
-                circuit,
-                witness: direct.witness,
-                evaluations: direct.evaluations,
-                blinding,
-            })
-            .and_then(|pending| self.device.finish(pending))
-            .map_err(|error| device_failure(error, "proving"))
+        let start = Instant::now();
+        let started = self.device.start(Partition {
+            circuit: circuit.loaded.clone(),
+            witness,
+            blinding,
+        });
+        let pending = match started {
+            Err(DeviceError::Unsatisfied { row }) => {
+                return Err(unsatisfied(statement, partition, row));
+            }
+            started => started.map_err(|error| device_failure(error, "proving"))?,
+        };
+        let evaluate = pending.start_times().evaluate;
+        let proof = self
+            .device
+            .finish(pending)
+            .map_err(|error| device_failure(error, "proving"))?;
+        times.evaluate += evaluate;
+        times.prove += start.elapsed().saturating_sub(evaluate);
+        Ok(proof)
     }
 }
 
-/// Synthesizes one partition's circuit and evaluates its rows.
-///
-/// # Errors
-/// Invalid input, when the circuit cannot be synthesized with the values of the request.
-pub(crate) fn evaluate_partition(
-    statement: &Statement,
-    partition: usize,
-) -> anyhow::Result<DirectEvaluation> {
-    let hint = known_shape(statement.circuit_id());
-    statement
-        .with_circuit(partition, Evaluate { hint })
-        .map_err(|error| circuit_failure(error, "building the circuit"))?
-        .or_exit(ExitClass::InvalidInput, || {
-            format!(
-                "{} partition {partition} cannot be synthesized",
-                statement.circuit_id()
-            )
-        })
+/// A circuit with its key and its witness generator.
+pub(crate) struct ProvableCircuit {
+    layout: WitnessLayout,
+    loaded: LoadedCircuit,
 }
 
-/// Refuses values that violate a constraint, with the name of the first one.
-///
-/// # Errors
-/// Invalid input.
-pub(crate) fn expect_satisfied(
-    statement: &Statement,
-    partition: usize,
-    evaluations: &Evaluations,
-) -> anyhow::Result<()> {
-    let Evaluations { a, b, c } = evaluations;
-    let violated = a
-        .par_iter()
-        .zip(b)
-        .zip(c)
-        .position_first(|((a, b), c)| a * b != *c);
-    let Some(row) = violated else {
-        return Ok(());
-    };
+impl ProvableCircuit {
+    /// The packed witness of one partition.
+    ///
+    /// # Errors
+    /// Invalid input, when the vanilla proofs have another form than the circuit.
+    pub(crate) fn witness(
+        &self,
+        statement: &Statement,
+        partition: usize,
+    ) -> anyhow::Result<PackedWitness> {
+        statement
+            .packed_witness(partition, &self.layout)
+            .map_err(witness_failure)
+    }
+}
+
+/// The failure of values that violate a constraint, which a synthesis of the circuit names.
+fn unsatisfied(statement: &Statement, partition: usize, row: usize) -> anyhow::Error {
     let place = format!("{} partition {partition}", statement.circuit_id());
-    let named = statement
-        .with_circuit(partition, NameViolation)
-        .map_err(|error| circuit_failure(error, "building the circuit"))?;
-    Err(match named {
-        Err(error) => classed(ExitClass::InvalidInput, place, error),
-        Ok(()) => failure(
+    match statement.with_circuit(partition, NameViolation) {
+        Err(error) => circuit_failure(error, "building the circuit"),
+        Ok(Err(error)) => classed(ExitClass::InvalidInput, place, error),
+        Ok(Ok(())) => failure(
             ExitClass::Internal,
-            format!("{place}: row {row} is violated in one synthesis and holds in another"),
+            format!("{place}: row {row} is violated by our witness and holds in upstream's"),
         ),
-    })
+    }
 }
 
 #[allow(
@@ -270,15 +263,6 @@ pub(crate) fn partition_label(id: CircuitId, partition: usize, num_partitions: u
     }
 }
 
-fn known_shape(id: CircuitId) -> Option<Shape> {
-    let info = id.info();
-    Some(Shape {
-        num_inputs: info.num_inputs,
-        num_aux: info.num_aux?,
-        num_constraints: info.num_constraints?,
-    })
-}
-
 fn device_failure(error: DeviceError, what: &str) -> anyhow::Error {
     let class = match error {
         DeviceError::Key(_) | DeviceError::Identity { .. } => ExitClass::Key,
@@ -296,20 +280,12 @@ fn circuit_failure(error: CircuitError, what: &str) -> anyhow::Error {
     classed(class, what, error)
 }
 
-/// Evaluates whatever circuit it is shown.
-struct Evaluate {
-    hint: Option<Shape>,
-}
-
-impl CircuitVisitor for Evaluate {
-    type Output = Result<DirectEvaluation, SynthesisError>;
-
-    fn visit<C: Circuit<Fr> + Send>(self, circuit: C) -> Self::Output {
-        match self.hint {
-            Some(shape) => evaluate_with_hint(circuit, shape),
-            None => evaluate(circuit),
-        }
-    }
+fn witness_failure(error: WitnessError) -> anyhow::Error {
+    let class = match error {
+        WitnessError::Vanilla { .. } => ExitClass::InvalidInput,
+        _ => ExitClass::Internal,
+    };
+    classed(class, "generating the witness", error)
 }
 
 /// Names the first violated constraint of whatever circuit it is shown.

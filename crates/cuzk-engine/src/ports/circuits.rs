@@ -1,10 +1,9 @@
-//! From a request to the values that a device proves, without saying how they are made or packed.
+//! From a request to the values that a device proves, without saying how they are made.
 
 use std::sync::Arc;
 
 use cuzk_circuits::{CircuitId, ProofRequest};
-use cuzk_groth16::{Blinding, CircuitData, LoadedCircuit, Partition};
-use cuzk_r1cs::Fr;
+use cuzk_r1cs::{CompiledCircuit, Fr, PackedWitness};
 
 use crate::error::PortError;
 
@@ -19,11 +18,11 @@ pub trait CircuitSource: Send + Sync + 'static {
     /// Bytes that [`CircuitSource::load`] will hold, known before it is called.
     fn resident_bytes(&self, circuit: CircuitId) -> u64;
 
-    /// Makes a circuit's data; may take long.
+    /// Reads or compiles a circuit; may take long.
     ///
     /// # Errors
     /// [`PortError`] when the circuit cannot be made or read.
-    fn load(&self, circuit: CircuitId) -> Result<CircuitData, PortError>;
+    fn load(&self, circuit: CircuitId) -> Result<Arc<CompiledCircuit>, PortError>;
 }
 
 /// A decoded request, shared by the tasks of all its partitions.
@@ -40,35 +39,13 @@ pub trait Provable: Send + Sync {
     /// [`PortError`] when they cannot be derived.
     fn public_inputs(&self, partition: usize) -> Result<Vec<Fr>, PortError>;
 
-    /// Computes a partition's values, and refuses those that violate a constraint.
+    /// Computes the values of a partition's variables. The device refuses those that violate a constraint.
     ///
     /// # Errors
-    /// With class [`Invalid`](crate::ErrorClass::Invalid) when the constraint system is not satisfied.
-    fn prepare(&self, partition: usize, circuit: &CircuitData) -> Result<Prepared, PortError>;
-}
-
-/// A partition's values before a device is chosen for them.
-#[must_use = "it holds a partition's memory"]
-pub struct Prepared {
-    bind: Box<dyn FnOnce(LoadedCircuit, Blinding) -> Partition + Send>,
-}
-
-impl Prepared {
-    /// Values that `bind` joins with the circuit of a device.
-    pub fn new(bind: impl FnOnce(LoadedCircuit, Blinding) -> Partition + Send + 'static) -> Self {
-        Self {
-            bind: Box::new(bind),
-        }
-    }
-
-    /// The partition for a device on which `circuit` is loaded.
-    pub fn bind(self, circuit: LoadedCircuit, blinding: Blinding) -> Partition {
-        (self.bind)(circuit, blinding)
-    }
-}
-
-impl std::fmt::Debug for Prepared {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Prepared")
-    }
+    /// With class [`Invalid`](crate::ErrorClass::Invalid) when the request has not the form of the circuit.
+    fn witness(
+        &self,
+        partition: usize,
+        circuit: &CompiledCircuit,
+    ) -> Result<PackedWitness, PortError>;
 }

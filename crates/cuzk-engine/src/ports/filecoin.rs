@@ -1,148 +1,115 @@
-//! The published Filecoin circuits as a [`CircuitSource`]: each partition is synthesized and its rows evaluated in one pass.
+//! The published Filecoin circuits as a [`CircuitSource`]: compiled once, witnesses generated without synthesis.
 
+use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use bellpepper_core::{Circuit, SynthesisError};
 use cuzk_circuits::{
-    CircuitError, CircuitId, CircuitVisitor, ProofRequest, Statement, with_blank_circuit,
+    CircuitError, CircuitId, ProofRequest, Statement, WitnessError, WitnessLayout, compile_circuit,
+    load_or_compile,
 };
-use cuzk_groth16::{CircuitData, Partition};
-use cuzk_r1cs::{
-    CircuitSummary, DirectEvaluation, Evaluations, Fr, SatisfactionError, Shape, check_satisfied,
-    evaluate_with_hint, summarize,
-};
-use rayon::prelude::*;
+use cuzk_r1cs::{CompiledCircuit, Fr, PackedWitness};
 
-use super::circuits::{CircuitSource, Prepared, Provable};
+use super::circuits::{CircuitSource, Provable};
 use crate::error::{ErrorClass, PortError};
+use crate::sync::{Mutex, lock};
 
-/// Decodes Filecoin requests and synthesizes their circuits with the published crates.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct FilecoinCircuits;
+/// Decodes Filecoin requests, and reads their compiled circuits from a folder or compiles them.
+#[derive(Clone, Default)]
+pub struct FilecoinCircuits {
+    folder: Option<PathBuf>,
+    layouts: Layouts,
+}
+
+/// Where variables go in the circuits that were loaded.
+type Layouts = Arc<Mutex<HashMap<CircuitId, Arc<WitnessLayout>>>>;
+
+impl FilecoinCircuits {
+    /// Circuits that are kept in `folder` between runs.
+    pub fn kept_in(folder: PathBuf) -> Self {
+        Self {
+            folder: Some(folder),
+            layouts: Layouts::default(),
+        }
+    }
+}
 
 impl CircuitSource for FilecoinCircuits {
     fn decode(&self, request: &ProofRequest) -> Result<Arc<dyn Provable>, PortError> {
         match request.decode() {
-            Ok(statement) => Ok(Arc::new(statement)),
+            Ok(statement) => Ok(Arc::new(FilecoinStatement {
+                statement,
+                layouts: Arc::clone(&self.layouts),
+            })),
             Err(error) => Err(PortError::new(ErrorClass::Invalid, error)),
         }
     }
 
     fn resident_bytes(&self, circuit: CircuitId) -> u64 {
-        // One bit per variable in each of A and B.
+        /// More than the templates of any published circuit take.
+        const TEMPLATE_BYTES: usize = 32 << 20;
+        /// Kinds, twice, with their directories of ranks, and two densities.
+        const BITS_PER_VARIABLE: usize = 5;
         let info = circuit.info();
-        let bits = info.num_inputs + 2 * info.num_aux.unwrap_or(0);
-        bits.div_ceil(8) as u64
+        let bits = info.num_inputs + BITS_PER_VARIABLE * info.num_aux.unwrap_or(0);
+        (bits.div_ceil(8) + TEMPLATE_BYTES) as u64
     }
 
-    fn load(&self, circuit: CircuitId) -> Result<CircuitData, PortError> {
-        let summary = with_blank_circuit(circuit, Summarize)
-            .map_err(|error| PortError::new(ErrorClass::Internal, error))?;
-        Ok(CircuitData {
-            shape: summary.shape,
-            densities: Arc::new(summary.densities),
-        })
+    fn load(&self, circuit: CircuitId) -> Result<Arc<CompiledCircuit>, PortError> {
+        let compiled = match &self.folder {
+            Some(folder) => load_or_compile(folder, circuit, &|_| ()).map(|kept| kept.circuit),
+            None => compile_circuit(circuit, &|_| ()),
+        }
+        .map_err(|error| PortError::new(ErrorClass::Internal, error))?;
+        let layout = WitnessLayout::new(circuit);
+        if layout.kinds() != compiled.kinds() {
+            return Err(PortError::new(
+                ErrorClass::Internal,
+                format!("witnesses of {circuit} have other kinds of variables than its rows"),
+            ));
+        }
+        lock(&self.layouts).insert(circuit, Arc::new(layout));
+        Ok(Arc::new(compiled))
     }
 }
 
-impl Provable for Statement {
+/// A decoded request that finds its circuit's layout.
+struct FilecoinStatement {
+    statement: Statement,
+    layouts: Layouts,
+}
+
+impl Provable for FilecoinStatement {
     fn circuit_id(&self) -> CircuitId {
-        Self::circuit_id(self)
+        self.statement.circuit_id()
     }
 
     fn num_partitions(&self) -> usize {
-        Self::num_partitions(self)
+        self.statement.num_partitions()
     }
 
     fn public_inputs(&self, partition: usize) -> Result<Vec<Fr>, PortError> {
-        Self::public_inputs(self, partition).map_err(classed)
+        self.statement.public_inputs(partition).map_err(|error| {
+            let class = match error {
+                CircuitError::VanillaProof { .. } => ErrorClass::Invalid,
+                _ => ErrorClass::Internal,
+            };
+            PortError::new(class, error)
+        })
     }
 
-    fn prepare(&self, partition: usize, circuit: &CircuitData) -> Result<Prepared, PortError> {
-        let direct = self
-            .with_circuit(
-                partition,
-                Evaluate {
-                    shape: circuit.shape,
-                },
-            )
-            .map_err(classed)?
-            .map_err(|error| PortError::new(ErrorClass::Invalid, error))?;
-        expect_satisfied(self, partition, &direct.evaluations)?;
-        let DirectEvaluation {
-            witness,
-            evaluations,
-            ..
-        } = direct;
-        Ok(Prepared::new(move |circuit, blinding| Partition {
-            circuit,
-            witness,
-            evaluations,
-            blinding,
-        }))
-    }
-}
-
-/// Refuses values that violate a constraint, with the name of the first one.
-fn expect_satisfied(
-    statement: &Statement,
-    partition: usize,
-    evaluations: &Evaluations,
-) -> Result<(), PortError> {
-    let Evaluations { a, b, c } = evaluations;
-    let holds = a.par_iter().zip(b).zip(c).all(|((a, b), c)| a * b == *c);
-    if holds {
-        return Ok(());
-    }
-    let named = statement
-        .with_circuit(partition, NameViolation)
-        .map_err(classed)?;
-    Err(match named {
-        Err(error) => PortError::new(ErrorClass::Invalid, error),
-        Ok(()) => PortError::new(
-            ErrorClass::Internal,
-            "a row is violated in one synthesis and holds in another",
-        ),
-    })
-}
-
-fn classed(error: CircuitError) -> PortError {
-    let class = match error {
-        CircuitError::VanillaProof { .. } => ErrorClass::Invalid,
-        _ => ErrorClass::Internal,
-    };
-    PortError::new(class, error)
-}
-
-struct Evaluate {
-    shape: Shape,
-}
-
-impl CircuitVisitor for Evaluate {
-    type Output = Result<DirectEvaluation, SynthesisError>;
-
-    fn visit<C: Circuit<Fr> + Send>(self, circuit: C) -> Self::Output {
-        evaluate_with_hint(circuit, self.shape)
-    }
-}
-
-struct Summarize;
-
-impl CircuitVisitor for Summarize {
-    type Output = Result<CircuitSummary, SynthesisError>;
-
-    fn visit<C: Circuit<Fr> + Send>(self, circuit: C) -> Self::Output {
-        summarize(circuit, &|_| ())
-    }
-}
-
-/// Names the first violated constraint of whatever circuit it is shown.
-struct NameViolation;
-
-impl CircuitVisitor for NameViolation {
-    type Output = Result<(), SatisfactionError>;
-
-    fn visit<C: Circuit<Fr> + Send>(self, circuit: C) -> Self::Output {
-        check_satisfied(circuit, &|_| ()).map(drop)
+    fn witness(&self, partition: usize, _: &CompiledCircuit) -> Result<PackedWitness, PortError> {
+        let circuit = self.circuit_id();
+        let known = lock(&self.layouts).get(&circuit).cloned();
+        let layout = known.unwrap_or_else(|| Arc::new(WitnessLayout::new(circuit)));
+        self.statement
+            .packed_witness(partition, &layout)
+            .map_err(|error| {
+                let class = match error {
+                    WitnessError::Vanilla { .. } => ErrorClass::Invalid,
+                    _ => ErrorClass::Internal,
+                };
+                PortError::new(class, error)
+            })
     }
 }

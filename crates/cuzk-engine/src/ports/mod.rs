@@ -8,7 +8,7 @@ mod filecoin;
 mod keys;
 mod threads;
 
-pub use circuits::{CircuitSource, Prepared, Provable};
+pub use circuits::{CircuitSource, Provable};
 pub use executor::{Executor, Work};
 pub use filecoin::FilecoinCircuits;
 pub use keys::{KeySize, KeySource};

@@ -1,15 +1,15 @@
 //! What a partition holds at each stage, computed from circuit and devices.
 
-use cuzk_groth16::{CircuitData, Footprint, ProverDevice};
-use cuzk_r1cs::Fr;
+use cuzk_groth16::{Footprint, ProverDevice};
+use cuzk_r1cs::CompiledCircuit;
 
 /// Bytes that a partition holds, on the device that needs most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Footprints {
-    /// Values of the variables.
-    pub(crate) witness: u64,
-    /// The partition: values of variables and rows.
+    /// The partition: values of its variables.
     pub(crate) partition: u64,
+    /// Values of its rows, during `start` only.
+    pub(crate) evaluations: u64,
     /// During `start`, the partition included.
     pub(crate) start: u64,
     /// Between `start` and `finish`.
@@ -21,24 +21,18 @@ pub(crate) struct Footprints {
 impl Footprints {
     /// The largest of all devices.
     pub(crate) fn of<'a>(
-        circuit: &CircuitData,
+        circuit: &CompiledCircuit,
         devices: impl Iterator<Item = &'a dyn ProverDevice>,
     ) -> Self {
-        let shape = circuit.shape;
-        let variables = (size_of::<Fr>() * (shape.num_inputs + shape.num_aux)) as u64;
-        let largest = devices
+        devices
             .map(|device| device.footprint(circuit))
-            .fold(Self::default(), Self::joined);
-        Self {
-            witness: variables.min(largest.partition),
-            ..largest
-        }
+            .fold(Self::default(), Self::joined)
     }
 
     fn joined(self, other: Footprint) -> Self {
         Self {
-            witness: 0,
             partition: self.partition.max(other.partition_bytes as u64),
+            evaluations: self.evaluations.max(other.evaluation_bytes as u64),
             start: self.start.max(other.start_bytes as u64),
             pending: self.pending.max(other.pending_bytes as u64),
             finish: self.finish.max(other.finish_bytes as u64),
@@ -55,11 +49,7 @@ impl Footprints {
         self.pending.max(self.finish)
     }
 
-    pub(crate) const fn evaluation_bytes(&self) -> u64 {
-        self.partition - self.witness
-    }
-
     pub(crate) const fn scratch_bytes(&self) -> u64 {
-        self.start.saturating_sub(self.partition)
+        self.start.saturating_sub(self.partition + self.evaluations)
     }
 }

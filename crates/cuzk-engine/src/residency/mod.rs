@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cuzk_circuits::CircuitId;
-use cuzk_groth16::{CircuitData, LoadedCircuit, PreparedVerifyingKey, ProvingKey};
+use cuzk_groth16::{LoadedCircuit, PreparedVerifyingKey, ProvingKey};
+use cuzk_r1cs::CompiledCircuit;
 use tokio::sync::Notify;
 
 pub(crate) use footprints::Footprints;
@@ -61,7 +62,7 @@ enum EntryPlace {
 /// A key and its circuit, with the permit for their memory.
 pub(crate) struct Resident {
     pub(crate) key: Arc<ProvingKey>,
-    pub(crate) circuit: CircuitData,
+    pub(crate) circuit: Arc<CompiledCircuit>,
     pub(crate) verifying_key: Arc<PreparedVerifyingKey>,
     /// The circuit on each device that used it.
     on_devices: Vec<Mutex<Option<LoadedCircuit>>>,

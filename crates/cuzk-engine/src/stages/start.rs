@@ -1,14 +1,17 @@
-//! Values to a pending proof.
+//! A witness to a pending proof.
 
-use cuzk_groth16::{Blinding, DeviceError, LoadedCircuit, PendingProof, ProverDevice};
-
-use crate::ports::Prepared;
+use cuzk_groth16::{Blinding, DeviceError, LoadedCircuit, Partition, PendingProof, ProverDevice};
+use cuzk_r1cs::PackedWitness;
 
 /// Starts a partition on a device, with fresh blinding.
 pub(crate) fn start(
     device: &dyn ProverDevice,
     circuit: LoadedCircuit,
-    prepared: Prepared,
+    witness: PackedWitness,
 ) -> Result<PendingProof, DeviceError> {
-    device.start(prepared.bind(circuit, Blinding::random()))
+    device.start(Partition {
+        circuit,
+        witness,
+        blinding: Blinding::random(),
+    })
 }

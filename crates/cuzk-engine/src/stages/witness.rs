@@ -1,15 +1,15 @@
 //! Statement and partition to the values that a device proves.
 
-use cuzk_groth16::CircuitData;
+use cuzk_r1cs::{CompiledCircuit, PackedWitness};
 
 use crate::error::PortError;
-use crate::ports::{Prepared, Provable};
+use crate::ports::Provable;
 
-/// Computes a partition's values.
+/// Computes the values of a partition's variables.
 pub(crate) fn witness(
     statement: &dyn Provable,
     partition: usize,
-    circuit: &CircuitData,
-) -> Result<Prepared, PortError> {
-    statement.prepare(partition, circuit)
+    circuit: &CompiledCircuit,
+) -> Result<PackedWitness, PortError> {
+    statement.witness(partition, circuit)
 }

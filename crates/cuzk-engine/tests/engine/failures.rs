@@ -69,8 +69,9 @@ async fn an_error_in_any_stage_ends_its_job_once_with_its_class() {
     for (stage, kind, class) in [
         (Stage::Load, FaultKind::OutOfMemory, "resource"),
         (Stage::Witness, FaultKind::Invalid, "invalid"),
-        (Stage::Start, FaultKind::Invalid, "internal"),
-        (Stage::Finish, FaultKind::Invalid, "internal"),
+        (Stage::Start, FaultKind::Invalid, "invalid"),
+        (Stage::Start, FaultKind::Refused, "internal"),
+        (Stage::Finish, FaultKind::Refused, "internal"),
         (Stage::Verify, FaultKind::Invalid, "invalid"),
     ] {
         let world = world();

@@ -2,13 +2,17 @@
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use cuzk_r1cs::{Densities, Density, Evaluations, Fr, Witness};
+use cuzk_r1cs::{CompiledCircuit, Densities, Evaluations, Fr, PackedWitness, TemplateEvaluator};
 use rayon::ThreadPool;
+use rayon::prelude::*;
 
 use super::bases::KeyBases;
 use super::error::DeviceError;
-use super::partition::{CircuitData, Footprint, LoadedCircuit, LoadedKey, Partition, PendingProof};
+use super::partition::{
+    Footprint, LoadedCircuit, LoadedKey, Partition, PendingProof, StartTimes, num_b,
+};
 use super::{DeviceDescription, ProverDevice};
 use crate::assembly::{G1Sums, assemble};
 use crate::curve::CurveField;
@@ -16,6 +20,8 @@ use crate::field::{Fp, Fp2};
 use crate::key::{ProvingKey, Section};
 use crate::msm::{MsmSettings, ScalarSegment, msm, scratch_bytes};
 use crate::ntt::{quotient, quotient_bytes};
+
+const NAME: &str = "cpu";
 
 /// How a [`CpuDevice`] uses the processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +84,7 @@ fn threads(pool: &'static str, threads: NonZeroUsize) -> Result<ThreadPool, Devi
 impl ProverDevice for CpuDevice {
     fn describe(&self) -> DeviceDescription {
         DeviceDescription {
-            name: "cpu",
+            name: NAME,
             threads: self.settings.threads,
             tail_threads: self.settings.tail_threads,
             arithmetic: self.settings.msm.arithmetic.name(),
@@ -88,9 +94,9 @@ impl ProverDevice for CpuDevice {
     fn load_circuit(
         &self,
         key: &LoadedKey,
-        circuit: CircuitData,
+        circuit: Arc<CompiledCircuit>,
     ) -> Result<LoadedCircuit, DeviceError> {
-        LoadedCircuit::new(key, circuit)
+        LoadedCircuit::new(key, circuit, TemplateEvaluator::new)
     }
 
     fn start(&self, partition: Partition) -> Result<PendingProof, DeviceError> {
@@ -98,7 +104,6 @@ impl ProverDevice for CpuDevice {
         let Partition {
             circuit,
             witness,
-            evaluations,
             blinding,
         } = partition;
         let queries = Queries {
@@ -106,28 +111,42 @@ impl ProverDevice for CpuDevice {
             key: circuit.key(),
             settings: self.settings.msm,
         };
-        let densities = &circuit.circuit().densities;
-        let h = self.sum_of_quotient(&queries, evaluations, circuit.circuit())?;
-        let l = queries.sum(Section::L, &[ScalarSegment::all(&witness.aux)])?;
-        let a = queries.sum(
-            Section::A,
-            &[
-                ScalarSegment::all(&witness.inputs),
-                selected(Section::A, &witness.aux, &densities.a_aux)?,
-            ],
-        )?;
-        let b_scalars = variables_of_b(witness, densities);
-        let b = queries.sum(Section::BG1, &[ScalarSegment::all(&b_scalars)])?;
+        let densities = circuit.circuit().densities();
+        let mut watch = Stopwatch::start();
+        let evaluator: &TemplateEvaluator = circuit.form(NAME)?;
+        let evaluations = self.start.install(|| {
+            let evaluations = evaluator.evaluate(&witness)?;
+            expect_satisfied(&evaluations).map(|()| evaluations)
+        })?;
+        let evaluate = watch.lap();
+        let quotient = self.quotient(circuit.circuit(), evaluations);
+        let quotient_time = watch.lap();
+        let h = queries.sum(Section::H, &[ScalarSegment::all(&quotient)])?;
+        drop(quotient);
+        let l = queries.sum(Section::L, &[ScalarSegment::packed(&witness)])?;
+        let a = queries.sum(Section::A, &variables_of_a(&witness, densities)?)?;
+        let b_inputs = inputs_of_b(&witness, densities);
+        let b = {
+            let segments = variables_of_b(Section::BG1, &b_inputs, &witness, densities)?;
+            queries.sum(Section::BG1, &segments)?
+        };
         let sums = G1Sums { h, l, a, b };
+        let times = StartTimes {
+            evaluate,
+            quotient: quotient_time,
+            sums: watch.lap(),
+        };
 
         let (tail, settings) = (Arc::clone(&self.tail), self.settings.msm);
-        Ok(PendingProof::new(move || {
+        Ok(PendingProof::new(times, move || {
             let queries = Queries {
                 pool: &tail,
                 key: circuit.key(),
                 settings,
             };
-            let b_g2 = queries.sum_over::<Fp2>(Section::BG2, &[ScalarSegment::all(&b_scalars)])?;
+            let densities = circuit.circuit().densities();
+            let segments = variables_of_b(Section::BG2, &b_inputs, &witness, densities)?;
+            let b_g2 = queries.sum_over::<Fp2>(Section::BG2, &segments)?;
             Ok(assemble(
                 circuit.key().verifying_key(),
                 &sums,
@@ -137,18 +156,22 @@ impl ProverDevice for CpuDevice {
         }))
     }
 
-    fn footprint(&self, circuit: &CircuitData) -> Footprint {
+    fn footprint(&self, circuit: &CompiledCircuit) -> Footprint {
         const SCALAR: usize = size_of::<Fr>();
-        let shape = circuit.shape;
+        let shape = circuit.shape();
         let domain = shape.domain_size();
         let settings = self.settings;
+        let num_b = num_b(circuit.densities());
+        let num_wide = circuit.kinds().num_wide();
         let scratch_g1 = |num| scratch_bytes::<Fp>(num, settings.threads.get(), settings.msm);
-        let scratch_g2 =
-            scratch_bytes::<Fp2>(circuit.num_b(), settings.tail_threads.get(), settings.msm);
+        let scratch_g2 = scratch_bytes::<Fp2>(
+            num_b.min(num_wide + shape.num_inputs),
+            settings.tail_threads.get(),
+            settings.msm,
+        );
 
-        let witness = SCALAR * (shape.num_inputs + shape.num_aux);
-        let pending = SCALAR * circuit.num_b();
-        let partition = witness + 3 * SCALAR * shape.num_rows();
+        let witness = SCALAR * (shape.num_inputs + num_wide) + shape.num_aux.div_ceil(64) * 8;
+        let evaluations = 3 * SCALAR * shape.num_rows();
         let transforms = witness
             + quotient_bytes(
                 shape.log_domain(),
@@ -156,30 +179,52 @@ impl ProverDevice for CpuDevice {
                 settings.msm.arithmetic,
             );
         let h_sum = witness + SCALAR * domain + scratch_g1(domain);
-        let other_sums = witness + pending + scratch_g1(shape.num_inputs + shape.num_aux);
+        let other_sums = witness + scratch_g1(shape.num_inputs + num_wide);
         Footprint {
-            partition_bytes: partition,
-            start_bytes: transforms.max(h_sum).max(other_sums),
-            pending_bytes: pending,
-            finish_bytes: pending + scratch_g2,
+            partition_bytes: witness,
+            evaluation_bytes: evaluations,
+            start_bytes: (witness + evaluations)
+                .max(transforms)
+                .max(h_sum)
+                .max(other_sums),
+            pending_bytes: witness,
+            finish_bytes: witness + scratch_g2,
         }
     }
 }
 
 impl CpuDevice {
-    /// The sum over h; row values and quotient are freed as soon as they have been used.
-    fn sum_of_quotient(
-        &self,
-        queries: &Queries<'_>,
-        evaluations: Evaluations,
-        circuit: &CircuitData,
-    ) -> Result<<Fp as CurveField>::Projective, DeviceError> {
-        let log_domain = circuit.shape.log_domain();
+    /// The quotient's coefficients; row values are freed on the way.
+    fn quotient(&self, circuit: &CompiledCircuit, evaluations: Evaluations) -> Vec<Fr> {
+        let log_domain = circuit.shape().log_domain();
         let arithmetic = self.settings.msm.arithmetic;
-        let h = self
-            .start
-            .install(|| quotient(evaluations, log_domain, arithmetic));
-        queries.sum(Section::H, &[ScalarSegment::all(&h)])
+        self.start
+            .install(|| quotient(evaluations, log_domain, arithmetic))
+    }
+}
+
+/// Times one thing after the other.
+struct Stopwatch(Instant);
+
+impl Stopwatch {
+    fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    /// Time since the last lap.
+    fn lap(&mut self) -> Duration {
+        let now = Instant::now();
+        now - std::mem::replace(&mut self.0, now)
+    }
+}
+
+/// Refuses row values of a witness that violates the circuit: their quotient is no polynomial.
+fn expect_satisfied(evaluations: &Evaluations) -> Result<(), DeviceError> {
+    let Evaluations { a, b, c } = evaluations;
+    let rows = a.par_iter().zip(b).zip(c);
+    match rows.position_first(|((a, b), c)| a * b != *c) {
+        Some(row) => Err(DeviceError::Unsatisfied { row }),
+        None => Ok(()),
     }
 }
 
@@ -210,22 +255,41 @@ impl Queries<'_> {
     }
 }
 
-/// The scalars of the variables that `density` selects.
-pub(super) fn selected<'a>(
+/// The variables that have a base in the query over A: every input, and the others where they occur in A.
+fn variables_of_a<'a>(
+    witness: &'a PackedWitness,
+    densities: &'a Densities,
+) -> Result<[ScalarSegment<'a>; 2], DeviceError> {
+    Ok([
+        ScalarSegment::all(witness.inputs()),
+        selected(Section::A, witness, densities.a_aux.words())?,
+    ])
+}
+
+/// The variables that have a base in a query over B: those that occur in B, `b_inputs` first.
+fn variables_of_b<'a>(
     section: Section,
-    scalars: &'a [Fr],
-    density: &'a Density,
+    b_inputs: &'a [Fr],
+    witness: &'a PackedWitness,
+    densities: &'a Densities,
+) -> Result<[ScalarSegment<'a>; 2], DeviceError> {
+    Ok([
+        ScalarSegment::all(b_inputs),
+        selected(section, witness, densities.b_aux.words())?,
+    ])
+}
+
+fn selected<'a>(
+    section: Section,
+    witness: &'a PackedWitness,
+    words: &'a [u64],
 ) -> Result<ScalarSegment<'a>, DeviceError> {
-    ScalarSegment::selected(scalars, density.words())
+    ScalarSegment::packed_selected(witness, words)
         .map_err(|source| DeviceError::Msm { section, source })
 }
 
-/// Values of the variables that occur in B, inputs first: all that `finish` needs of a witness.
-fn variables_of_b(witness: Witness, densities: &Densities) -> Vec<Fr> {
-    let Witness { inputs, aux } = witness;
-    let mut values =
-        Vec::with_capacity(densities.b_input.count_ones() + densities.b_aux.count_ones());
-    values.extend(densities.b_input.iter_ones().map(|index| inputs[index]));
-    values.extend(densities.b_aux.iter_ones().map(|index| aux[index]));
-    values
+/// Values of the inputs that occur in B.
+fn inputs_of_b(witness: &PackedWitness, densities: &Densities) -> Vec<Fr> {
+    let inputs = densities.b_input.iter_ones();
+    inputs.map(|index| witness.inputs()[index]).collect()
 }

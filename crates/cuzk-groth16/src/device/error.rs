@@ -1,5 +1,6 @@
 //! What can keep a device from proving.
 
+use cuzk_r1cs::EvaluateError;
 use thiserror::Error;
 
 use crate::key::{KeyError, Section};
@@ -21,25 +22,33 @@ pub enum DeviceError {
     /// The witness belongs to another circuit.
     #[error("witness has {found} {kind} variables, the circuit has {expected}")]
     WitnessLength {
-        /// "input" or "auxiliary".
+        /// "input", "auxiliary" or "wide".
         kind: &'static str,
         /// As the circuit's shape says.
         expected: usize,
         /// As given.
         found: usize,
     },
-    /// The constant ONE is missing from the witness.
-    #[error("the first input variable is not the constant one")]
-    FirstInput,
-    /// The row values belong to another circuit.
-    #[error("vector {vector} has {found} row values, the circuit has {expected} rows")]
-    EvaluationLength {
-        /// "a", "b" or "c".
-        vector: &'static str,
-        /// Constraints and inputs.
-        expected: usize,
-        /// As given.
-        found: usize,
+    /// The witness keeps a bit where the circuit has a wide variable, or the other way round.
+    #[error("variable {variable} of the witness is of another kind than the circuit's")]
+    VariableKind {
+        /// The first such private variable.
+        variable: usize,
+    },
+    /// The values violate the circuit, so there is nothing to prove.
+    #[error("constraint system not satisfied: row {row} is the first with a·b ≠ c")]
+    Unsatisfied {
+        /// Index of the row in the circuit.
+        row: usize,
+    },
+    /// The rows cannot be evaluated.
+    #[error(transparent)]
+    Evaluate(#[from] EvaluateError),
+    /// The circuit was loaded on a device of another kind.
+    #[error("the circuit was not loaded on a {device} device")]
+    OtherDevice {
+        /// The device that was asked to prove.
+        device: &'static str,
     },
     /// The device does not take circuits of this size.
     #[error("{device} proves domains up to 2^{max_log_domain}, the circuit needs 2^{log_domain}")]
@@ -92,6 +101,8 @@ pub enum DeviceError {
 /// What an error tells about the next attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blame {
+    /// The values: there is nothing to prove, anywhere.
+    Statement,
     /// The partition, its key or its circuit: it fails everywhere.
     Partition,
     /// The moment: it may succeed when more memory is free.
@@ -104,6 +115,7 @@ impl DeviceError {
     /// Whether the same partition may succeed later or elsewhere.
     pub const fn blame(&self) -> Blame {
         match self {
+            Self::Unsatisfied { .. } => Blame::Statement,
             Self::OutOfMemory { .. } => Blame::Memory,
             Self::Lost { .. } | Self::Threads { .. } => Blame::Device,
             _ => Blame::Partition,

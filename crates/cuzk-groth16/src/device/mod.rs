@@ -1,8 +1,8 @@
 //! Where proofs are computed: one trait, whatever the hardware.
 //!
 //! Proving is split in two so that a worker is free for the next partition as early as possible: `start` takes a
-//! partition's witness and row values and returns a [`PendingProof`] once the device needs no more of the worker;
-//! `finish` waits, does the tail and returns the proof. With the same blinding every device returns the same proof.
+//! partition's packed witness, evaluates the rows by the circuit's templates, and returns a [`PendingProof`] once the
+//! device needs no more of the worker; `finish` waits, does the tail and returns the proof. With the same blinding every device returns the same proof.
 
 mod bases;
 mod cpu;
@@ -15,9 +15,11 @@ mod tests;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use cuzk_r1cs::CompiledCircuit;
+
 pub use cpu::{CpuDevice, CpuSettings};
 pub use error::{Blame, DeviceError};
-pub use partition::{CircuitData, Footprint, LoadedCircuit, LoadedKey, Partition, PendingProof};
+pub use partition::{Footprint, LoadedCircuit, LoadedKey, Partition, PendingProof, StartTimes};
 pub use reference::ReferenceDevice;
 
 use crate::key::ProvingKey;
@@ -44,13 +46,13 @@ pub trait ProverDevice: Send + Sync {
     fn load_circuit(
         &self,
         key: &LoadedKey,
-        circuit: CircuitData,
+        circuit: Arc<CompiledCircuit>,
     ) -> Result<LoadedCircuit, DeviceError>;
 
     /// Takes a partition and returns once the calling thread is free for the next one.
     ///
     /// # Errors
-    /// [`DeviceError`] when the partition is not of the circuit; nothing has been allocated then.
+    /// [`DeviceError`] when the witness is not of the circuit, before anything is allocated, or does not satisfy it.
     fn start(&self, partition: Partition) -> Result<PendingProof, DeviceError>;
 
     /// Waits for a started proof and completes it.
@@ -62,7 +64,7 @@ pub trait ProverDevice: Send + Sync {
     }
 
     /// Upper estimate of the bytes that one proof of the circuit holds at each stage.
-    fn footprint(&self, circuit: &CircuitData) -> Footprint;
+    fn footprint(&self, circuit: &CompiledCircuit) -> Footprint;
 }
 
 /// What a device is, for people and for logs.

@@ -1,36 +1,16 @@
 //! What goes into a device and what comes back.
 
+use std::any::Any;
 use std::sync::Arc;
+use std::time::Duration;
 
-use cuzk_r1cs::{Densities, Evaluations, Fr, Shape, Witness};
-use ff::Field;
+use cuzk_r1cs::{CompiledCircuit, Densities, PackedWitness};
 use group::prime::PrimeCurveAffine;
 
 use super::error::DeviceError;
 use crate::assembly::Blinding;
 use crate::key::{ProvingKey, QueryCounts, Section};
 use crate::proof::Proof;
-
-/// What a device must know about a circuit; cheap to clone.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CircuitData {
-    /// Counts of variables and constraints.
-    pub shape: Shape,
-    /// Which variables occur in A and B.
-    pub densities: Arc<Densities>,
-}
-
-impl CircuitData {
-    /// Lengths of the vectors of this circuit's key.
-    pub fn query_counts(&self) -> QueryCounts {
-        QueryCounts::of_circuit(&self.shape, &self.densities)
-    }
-
-    /// Number of variables that occur in B.
-    pub(super) fn num_b(&self) -> usize {
-        self.densities.b_input.count_ones() + self.densities.b_aux.count_ones()
-    }
-}
 
 /// A key that a device is ready to use; cheap to clone.
 #[derive(Clone, Debug)]
@@ -60,28 +40,44 @@ impl LoadedKey {
     }
 }
 
-/// A circuit and a key that belong together; cheap to clone.
+/// A circuit and a key that belong together, ready on one device; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct LoadedCircuit {
     key: LoadedKey,
-    circuit: CircuitData,
+    circuit: Arc<CompiledCircuit>,
+    form: Arc<dyn Any + Send + Sync>,
 }
 
 impl LoadedCircuit {
-    /// Joins a circuit and its key.
+    /// Joins a circuit and its key with the form in which a kind of device keeps the circuit, made after both were checked.
     ///
     /// # Errors
     /// [`DeviceError::Key`] when they do not belong together.
-    pub(super) fn new(key: &LoadedKey, circuit: CircuitData) -> Result<Self, DeviceError> {
-        key.key.expect_counts(&circuit.query_counts())?;
+    pub(super) fn new<T: Any + Send + Sync>(
+        key: &LoadedKey,
+        circuit: Arc<CompiledCircuit>,
+        form: impl FnOnce(&CompiledCircuit) -> T,
+    ) -> Result<Self, DeviceError> {
+        let counts = QueryCounts::of_circuit(&circuit.shape(), circuit.densities());
+        key.key.expect_counts(&counts)?;
         Ok(Self {
             key: key.clone(),
+            form: Arc::new(form(&circuit)),
             circuit,
         })
     }
 
+    /// The circuit in the form of the device that loaded it.
+    ///
+    /// # Errors
+    /// [`DeviceError::OtherDevice`] when another kind of device did.
+    pub(super) fn form<T: Any>(&self, device: &'static str) -> Result<&T, DeviceError> {
+        let form = self.form.downcast_ref();
+        form.ok_or(DeviceError::OtherDevice { device })
+    }
+
     /// The circuit.
-    pub const fn circuit(&self) -> &CircuitData {
+    pub const fn circuit(&self) -> &Arc<CompiledCircuit> {
         &self.circuit
     }
 
@@ -97,22 +93,23 @@ pub struct Partition {
     /// Circuit and key.
     pub circuit: LoadedCircuit,
     /// Values of the variables.
-    pub witness: Witness,
-    /// Values of the rows.
-    pub evaluations: Evaluations,
+    pub witness: PackedWitness,
     /// Hides the witness.
     pub blinding: Blinding,
 }
 
 impl Partition {
-    /// Refuses vectors that are not the circuit's, before anything is allocated.
+    /// Refuses a witness that is not the circuit's, before anything is allocated.
     pub(super) fn check(&self) -> Result<(), DeviceError> {
-        let shape = self.circuit.circuit.shape;
-        let variables = [
-            ("input", shape.num_inputs, self.witness.inputs.len()),
-            ("auxiliary", shape.num_aux, self.witness.aux.len()),
+        let (circuit, witness) = (self.circuit.circuit(), &self.witness);
+        let shape = circuit.shape();
+        let (kinds, own) = (circuit.kinds(), witness.kinds());
+        let counts = [
+            ("input", shape.num_inputs, witness.inputs().len()),
+            ("auxiliary", shape.num_aux, own.num_aux()),
+            ("wide", kinds.num_wide(), own.num_wide()),
         ];
-        for (kind, expected, found) in variables {
+        for (kind, expected, found) in counts {
             if found != expected {
                 return Err(DeviceError::WitnessLength {
                     kind,
@@ -121,21 +118,22 @@ impl Partition {
                 });
             }
         }
-        let Evaluations { a, b, c } = &self.evaluations;
-        for (vector, values) in [("a", a), ("b", b), ("c", c)] {
-            if values.len() != shape.num_rows() {
-                return Err(DeviceError::EvaluationLength {
-                    vector,
-                    expected: shape.num_rows(),
-                    found: values.len(),
-                });
-            }
+        if Arc::ptr_eq(kinds, own) {
+            return Ok(());
         }
-        match self.witness.inputs.first() {
-            Some(one) if *one == Fr::ONE => Ok(()),
-            _ => Err(DeviceError::FirstInput),
+        let masks = kinds.wide_mask().iter().zip(own.wide_mask());
+        match masks.enumerate().find(|(_, (ours, theirs))| ours != theirs) {
+            None => Ok(()),
+            Some((word, (ours, theirs))) => Err(DeviceError::VariableKind {
+                variable: word * 64 + (ours ^ theirs).trailing_zeros() as usize,
+            }),
         }
     }
+}
+
+/// Number of variables that occur in B.
+pub(super) fn num_b(densities: &Densities) -> usize {
+    densities.b_input.count_ones() + densities.b_aux.count_ones()
 }
 
 /// A proof that was started and not finished.
@@ -143,14 +141,35 @@ impl Partition {
 /// It owns everything that its computation still reads and may be dropped at any point.
 #[must_use = "a started proof holds memory until it is finished or dropped"]
 pub struct PendingProof {
+    times: StartTimes,
     tail: Box<dyn FnOnce() -> Result<Proof, DeviceError> + Send>,
 }
 
+/// Where the time of a `start` went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StartTimes {
+    /// Values of the rows from the witness, and whether they satisfy the circuit.
+    pub evaluate: Duration,
+    /// Coefficients of the quotient from the values of the rows.
+    pub quotient: Duration,
+    /// Sums over the key's queries.
+    pub sums: Duration,
+}
+
 impl PendingProof {
-    pub(super) fn new(tail: impl FnOnce() -> Result<Proof, DeviceError> + Send + 'static) -> Self {
+    pub(super) fn new(
+        times: StartTimes,
+        tail: impl FnOnce() -> Result<Proof, DeviceError> + Send + 'static,
+    ) -> Self {
         Self {
+            times,
             tail: Box::new(tail),
         }
+    }
+
+    /// Where the time of the `start` went that returned this.
+    pub const fn start_times(&self) -> StartTimes {
+        self.times
     }
 
     pub(super) fn complete(self) -> Result<Proof, DeviceError> {
@@ -167,8 +186,10 @@ impl std::fmt::Debug for PendingProof {
 /// Bytes that one proof holds in memory, without the mapped key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Footprint {
-    /// The partition itself: witness and row values.
+    /// The partition itself: its witness.
     pub partition_bytes: usize,
+    /// Row values, which exist during `start` only and are counted in it.
+    pub evaluation_bytes: usize,
     /// At most, during `start`, the partition included.
     pub start_bytes: usize,
     /// Between `start` and `finish`.

@@ -1,13 +1,16 @@
 //! The oracle: a device in which every step is done the obvious way.
 //!
-//! Transforms are sums over all powers, products are double-and-add. Small circuits only.
+//! The witness is expanded, rows are evaluated one by one, transforms are sums over all powers, products are
+//! double-and-add. Small circuits only.
 
 use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use cuzk_r1cs::{CompiledCircuit, Density, Fr};
 
 use super::bases::KeyBases;
-use super::cpu::selected;
 use super::error::DeviceError;
-use super::partition::{CircuitData, Footprint, LoadedCircuit, LoadedKey, Partition, PendingProof};
+use super::partition::{Footprint, LoadedCircuit, LoadedKey, Partition, PendingProof, StartTimes};
 use super::{DeviceDescription, ProverDevice};
 use crate::assembly::{G1Sums, assemble};
 use crate::curve::CurveField;
@@ -40,9 +43,9 @@ impl ProverDevice for ReferenceDevice {
     fn load_circuit(
         &self,
         key: &LoadedKey,
-        circuit: CircuitData,
+        circuit: Arc<CompiledCircuit>,
     ) -> Result<LoadedCircuit, DeviceError> {
-        let log_domain = circuit.shape.log_domain();
+        let log_domain = circuit.shape().log_domain();
         if log_domain > Self::MAX_LOG_DOMAIN {
             return Err(DeviceError::TooLarge {
                 device: Self::NAME,
@@ -50,16 +53,23 @@ impl ProverDevice for ReferenceDevice {
                 max_log_domain: Self::MAX_LOG_DOMAIN,
             });
         }
-        LoadedCircuit::new(key, circuit)
+        LoadedCircuit::new(key, circuit, |_| ())
     }
 
     fn start(&self, partition: Partition) -> Result<PendingProof, DeviceError> {
         partition.check()?;
-        Ok(PendingProof::new(move || {
+        let compiled = partition.circuit.circuit();
+        let witness = partition.witness.expand();
+        let evaluations = compiled.evaluate_row_by_row(&witness);
+        if let Some(row) = evaluations.first_unsatisfied() {
+            return Err(DeviceError::Unsatisfied { row });
+        }
+        Ok(PendingProof::new(StartTimes::default(), move || {
             let circuit = &partition.circuit;
-            let densities = &circuit.circuit().densities;
-            let (inputs, aux) = (&partition.witness.inputs, &partition.witness.aux);
-            let h = quotient_naive(&partition.evaluations, circuit.circuit().shape.log_domain());
+            let compiled = circuit.circuit();
+            let densities = compiled.densities();
+            let (inputs, aux) = (&witness.inputs, &witness.aux);
+            let h = quotient_naive(&evaluations, compiled.shape().log_domain());
             let of_b = [
                 selected(Section::BG1, inputs, &densities.b_input)?,
                 selected(Section::BG1, aux, &densities.b_aux)?,
@@ -80,17 +90,31 @@ impl ProverDevice for ReferenceDevice {
         }))
     }
 
-    fn footprint(&self, circuit: &CircuitData) -> Footprint {
-        const SCALAR: usize = 32;
-        let shape = circuit.shape;
-        let partition = SCALAR * (shape.num_inputs + shape.num_aux + 3 * shape.num_rows());
+    fn footprint(&self, circuit: &CompiledCircuit) -> Footprint {
+        const SCALAR: usize = size_of::<Fr>();
+        let shape = circuit.shape();
+        let wide = shape.num_inputs + circuit.kinds().num_wide();
+        let partition = SCALAR * wide + shape.num_aux.div_ceil(64) * 8;
+        let rows = 3 * SCALAR * shape.num_rows();
+        let expanded = SCALAR * (shape.num_inputs + shape.num_aux);
         Footprint {
             partition_bytes: partition,
-            start_bytes: partition,
-            pending_bytes: partition,
-            finish_bytes: partition + 8 * SCALAR * shape.domain_size(),
+            evaluation_bytes: rows,
+            start_bytes: partition + rows + expanded,
+            pending_bytes: partition + rows + expanded,
+            finish_bytes: partition + rows + expanded + 8 * SCALAR * shape.domain_size(),
         }
     }
+}
+
+/// The scalars of the variables that `density` selects.
+fn selected<'a>(
+    section: Section,
+    scalars: &'a [Fr],
+    density: &'a Density,
+) -> Result<ScalarSegment<'a>, DeviceError> {
+    ScalarSegment::selected(scalars, density.words())
+        .map_err(|source| DeviceError::Msm { section, source })
 }
 
 fn sum<F: CurveField>(

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use bellperson::groth16::{Parameters, create_proof};
 use blstrs::{Bls12, Scalar};
-use cuzk_r1cs::{DirectEvaluation, RecordedCircuit, evaluate};
+use cuzk_r1cs::{
+    CompiledCircuit, PackedWitness, RecordedCircuit, VariableKinds, Witness, synthesize_witness,
+};
 use ff::Field;
 use tempfile::TempDir;
 
@@ -24,7 +26,8 @@ struct Fixture {
     folder: TempDir,
     circuit: RandomCircuit,
     key: Arc<ProvingKey>,
-    direct: DirectEvaluation,
+    compiled: Arc<CompiledCircuit>,
+    witness: Witness,
 }
 
 impl Fixture {
@@ -46,31 +49,35 @@ impl Fixture {
         };
         generate(&recorded, &waste, &files, &|_| ()).expect("key");
         let key = ProvingKey::open(&params, &OpenOptions::default()).expect("key opens");
-        let direct = evaluate(circuit.clone()).expect("the circuit has values");
+        let compiled = CompiledCircuit::compile(circuit.clone(), &|_| ()).expect("compiled");
+        let witness = synthesize_witness(circuit.clone()).expect("the circuit has values");
         Self {
             folder,
             circuit,
             key: Arc::new(key),
-            direct,
-        }
-    }
-
-    fn circuit_data(&self) -> CircuitData {
-        CircuitData {
-            shape: self.direct.shape,
-            densities: Arc::new(self.direct.densities.clone()),
+            compiled: Arc::new(compiled),
+            witness,
         }
     }
 
     fn partition(&self, device: &dyn ProverDevice, blinding: Blinding) -> Partition {
+        let witness = PackedWitness::pack(self.compiled.kinds(), &self.witness);
+        self.partition_of(device, witness.expect("booleans are 0 or 1"), blinding)
+    }
+
+    fn partition_of(
+        &self,
+        device: &dyn ProverDevice,
+        witness: PackedWitness,
+        blinding: Blinding,
+    ) -> Partition {
         let key = device.load_key(Arc::clone(&self.key)).expect("sound key");
         let circuit = device
-            .load_circuit(&key, self.circuit_data())
+            .load_circuit(&key, Arc::clone(&self.compiled))
             .expect("the circuit's key");
         Partition {
             circuit,
-            witness: self.direct.witness.clone(),
-            evaluations: self.direct.evaluations.clone(),
+            witness,
             blinding,
         }
     }
@@ -199,32 +206,52 @@ fn pending_proofs_may_be_finished_in_any_order_and_on_other_threads() {
 }
 
 #[test]
-fn an_unsatisfied_witness_gives_a_proof_that_does_not_verify() {
+fn an_unsatisfied_witness_is_refused_with_its_row() {
     let fixture = Fixture::new(1, 30);
-    let device = cpu(1, 1, Arithmetic::Fastest);
-    let mut partition = fixture.partition(&device, blinding());
-    partition.evaluations.c[3] += Scalar::ONE;
-    let pending = device.start(partition).expect("started");
-    let proof = device.finish(pending).expect("finished");
-    let prepared = PreparedVerifyingKey::new(fixture.key.verifying_key());
-    assert!(verify(&prepared, &fixture.circuit.public_inputs(), &proof).is_err());
+    let mut witness = fixture.witness.clone();
+    let last = witness.aux.last_mut().expect("products are variables");
+    *last += Scalar::ONE;
+    let packed = PackedWitness::pack(fixture.compiled.kinds(), &witness).expect("wide variables");
+    let evaluations = fixture.compiled.evaluate_row_by_row(&witness);
+    let expected = evaluations.first_unsatisfied().expect("a row is violated");
+    for device in [
+        &cpu(1, 1, Arithmetic::Fastest) as &dyn ProverDevice,
+        &ReferenceDevice,
+    ] {
+        let error = device.start(fixture.partition_of(device, packed.clone(), blinding()));
+        let DeviceError::Unsatisfied { row } = error.expect_err("refused") else {
+            panic!("another error")
+        };
+        assert_eq!(row, expected);
+    }
 }
 
 #[test]
-fn vectors_of_another_length_are_refused_with_both_numbers() {
+fn a_witness_of_another_circuit_is_refused_with_both_numbers() {
     let fixture = Fixture::new(2, 20);
     let device = cpu(1, 1, Arithmetic::Fastest);
-    let refused = |change: &dyn Fn(&mut Partition)| {
-        let mut partition = fixture.partition(&device, blinding());
-        change(&mut partition);
+    let refused = |num_inputs: usize, wide: &[bool]| {
+        let mut mask = vec![0_u64; wide.len().div_ceil(64)];
+        for (index, wide) in wide.iter().enumerate() {
+            mask[index / 64] |= u64::from(*wide) << (index % 64);
+        }
+        let kinds = VariableKinds::from_wide_mask(wide.len(), mask).expect("a mask");
+        let witness = Witness {
+            inputs: vec![Scalar::ONE; num_inputs],
+            aux: vec![Scalar::ONE; wide.len()],
+        };
+        let packed = PackedWitness::pack(&Arc::new(kinds), &witness).expect("ones are bits");
+        let partition = fixture.partition_of(&device, packed, blinding());
         device.start(partition).expect_err("refused").to_string()
     };
-    let shape = fixture.direct.shape;
+    let shape = fixture.compiled.shape();
+    let kinds = fixture.compiled.kinds();
+    let own: Vec<bool> = (0..shape.num_aux)
+        .map(|index| kinds.is_wide(index))
+        .collect();
+    let num_wide = kinds.num_wide();
     assert_eq!(
-        refused(&|partition| partition
-            .witness
-            .aux
-            .truncate(partition.witness.aux.len() - 1)),
+        refused(3, &own[1..]),
         format!(
             "witness has {} auxiliary variables, the circuit has {}",
             shape.num_aux - 1,
@@ -232,20 +259,27 @@ fn vectors_of_another_length_are_refused_with_both_numbers() {
         )
     );
     assert_eq!(
-        refused(&|partition| partition.witness.inputs.push(Scalar::ONE)),
+        refused(4, &own),
         "witness has 4 input variables, the circuit has 3"
     );
+    let mut other = own.clone();
+    let changed = own.iter().position(|wide| *wide).expect("a wide variable");
+    other[changed] = false;
     assert_eq!(
-        refused(&|partition| partition.evaluations.b.push(Scalar::ONE)),
+        refused(3, &other),
         format!(
-            "vector b has {} row values, the circuit has {} rows",
-            shape.num_rows() + 1,
-            shape.num_rows()
+            "witness has {} wide variables, the circuit has {num_wide}",
+            num_wide - 1
         )
     );
-    assert_eq!(
-        refused(&|partition| partition.witness.inputs[0] = Scalar::ZERO),
-        "the first input variable is not the constant one"
+    let mask = kinds.wide_mask().to_vec();
+    let copy = VariableKinds::from_wide_mask(shape.num_aux, mask).expect("a mask");
+    let packed = PackedWitness::pack(&Arc::new(copy), &fixture.witness).expect("packed");
+    let partition = fixture.partition_of(&device, packed, blinding());
+    drop(
+        device
+            .start(partition)
+            .expect("equal kinds need not be the same ones"),
     );
 }
 
@@ -258,7 +292,7 @@ fn a_key_of_another_circuit_is_refused_before_anything_is_proved() {
     ] {
         let key = device.load_key(Arc::clone(&other.key)).expect("sound key");
         let error = device
-            .load_circuit(&key, fixture.circuit_data())
+            .load_circuit(&key, Arc::clone(&fixture.compiled))
             .expect_err("another circuit");
         let DeviceError::Key(error) = &error else {
             panic!("{error}")
@@ -277,7 +311,7 @@ fn the_reference_refuses_a_circuit_that_would_take_it_minutes() {
         .load_key(Arc::clone(&fixture.key))
         .expect("sound key");
     let error = ReferenceDevice
-        .load_circuit(&key, fixture.circuit_data())
+        .load_circuit(&key, Arc::clone(&fixture.compiled))
         .expect_err("too large");
     assert_eq!(
         error.to_string(),
@@ -288,16 +322,17 @@ fn the_reference_refuses_a_circuit_that_would_take_it_minutes() {
 #[test]
 fn a_footprint_covers_the_partition_and_shrinks_when_the_proof_is_pending() {
     let fixture = Fixture::new(2, 4000);
-    let data = fixture.circuit_data();
-    let footprint = cpu(2, 1, Arithmetic::Fastest).footprint(&data);
-    let scalars = data.shape.num_inputs + data.shape.num_aux + 3 * data.shape.num_rows();
-    assert_eq!(footprint.partition_bytes, 32 * scalars);
+    let footprint = cpu(2, 1, Arithmetic::Fastest).footprint(&fixture.compiled);
+    let shape = fixture.compiled.shape();
+    let witness = PackedWitness::pack(fixture.compiled.kinds(), &fixture.witness).expect("packed");
+    assert_eq!(footprint.partition_bytes, witness.num_bytes());
+    let rows = 32 * 3 * shape.num_rows();
     assert!(
-        footprint.start_bytes >= footprint.partition_bytes,
+        footprint.start_bytes >= footprint.partition_bytes + rows,
         "{footprint:?}"
     );
     assert!(
-        footprint.pending_bytes < footprint.partition_bytes,
+        footprint.pending_bytes < footprint.start_bytes,
         "{footprint:?}"
     );
     assert!(

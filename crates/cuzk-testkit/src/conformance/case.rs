@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use cuzk_groth16::{
-    Blinding, CircuitData, LoadedCircuit, OpenOptions, Partition, PreparedVerifyingKey, Proof,
-    ProverDevice, ProvingKey, VerifyError, verify,
+    Blinding, LoadedCircuit, OpenOptions, Partition, PreparedVerifyingKey, Proof, ProverDevice,
+    ProvingKey, VerifyError, verify,
 };
-use cuzk_r1cs::{DirectEvaluation, Fr, evaluate};
+use cuzk_r1cs::{CompiledCircuit, Fr, PackedWitness, Witness, synthesize_witness};
 use tempfile::TempDir;
 
 use crate::circuits::SmallCircuit;
@@ -16,13 +16,14 @@ use crate::keys;
 pub struct Case {
     /// The circuit's name, for messages.
     pub name: &'static str,
-    /// Its counts and densities.
-    pub data: CircuitData,
+    /// Its rows.
+    pub circuit: Arc<CompiledCircuit>,
+    /// The values of its variables.
+    pub witness: Witness,
     /// The values without ONE that a verifier is given.
     pub public_inputs: Vec<Fr>,
     key: Arc<ProvingKey>,
     verifying_key: PreparedVerifyingKey,
-    values: DirectEvaluation,
     // The mapped key lies in it.
     _folder: TempDir,
 }
@@ -53,17 +54,16 @@ impl Case {
         let key = ProvingKey::open(&files.params, &OpenOptions::default())
             .unwrap_or_else(|error| panic!("{name}: {error}"));
         let public_inputs = circuit.public_inputs();
-        let values = evaluate(circuit).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let compiled = CompiledCircuit::compile(circuit.blank(), &|_| ())
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        let witness = synthesize_witness(circuit).unwrap_or_else(|error| panic!("{name}: {error}"));
         Self {
             name,
-            data: CircuitData {
-                shape: values.shape,
-                densities: Arc::new(values.densities.clone()),
-            },
+            circuit: Arc::new(compiled),
+            witness,
             public_inputs,
             verifying_key: PreparedVerifyingKey::new(key.verifying_key()),
             key: Arc::new(key),
-            values,
             _folder: folder,
         }
     }
@@ -75,7 +75,7 @@ impl Case {
     pub fn load(&self, device: &dyn ProverDevice) -> LoadedCircuit {
         let load = || {
             let key = device.load_key(Arc::clone(&self.key))?;
-            device.load_circuit(&key, self.data.clone())
+            device.load_circuit(&key, Arc::clone(&self.circuit))
         };
         load().unwrap_or_else(|error| panic!("{}: {error}", self.name))
     }
@@ -85,10 +85,11 @@ impl Case {
     /// # Panics
     /// Panics when the device refuses the circuit.
     pub fn partition(&self, device: &dyn ProverDevice, blinding: Blinding) -> Partition {
+        let witness = PackedWitness::pack(self.circuit.kinds(), &self.witness)
+            .unwrap_or_else(|error| panic!("{}: {error}", self.name));
         Partition {
             circuit: self.load(device),
-            witness: self.values.witness.clone(),
-            evaluations: self.values.evaluations.clone(),
+            witness,
             blinding,
         }
     }

@@ -16,7 +16,7 @@ pub use proofs::{
 };
 pub use refusals::{
     footprint_covers_what_it_holds, refuses_a_circuit_of_another_key,
-    refuses_values_of_another_circuit,
+    refuses_values_of_another_circuit, refuses_values_that_violate_a_row,
 };
 
 /// Tests that a device passes the suite. The argument makes the device; every test makes its own.
@@ -60,6 +60,11 @@ macro_rules! device_conformance {
         #[test]
         fn refuses_values_of_another_circuit() {
             $crate::conformance::refuses_values_of_another_circuit(&$device);
+        }
+
+        #[test]
+        fn refuses_values_that_violate_a_row() {
+            $crate::conformance::refuses_values_that_violate_a_row(&$device);
         }
 
         #[test]

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use cuzk_groth16::{Blinding, DeviceError, Partition, ProverDevice};
-use cuzk_r1cs::Fr;
+use cuzk_groth16::{Blinding, DeviceError, ProverDevice};
+use cuzk_r1cs::{Fr, PackedWitness, VariableKinds, Witness};
 use ff::Field;
 
 use super::Case;
@@ -26,7 +26,7 @@ pub fn refuses_a_circuit_of_another_key(device: &dyn ProverDevice) {
             .load_key(Arc::clone(key.key()))
             .expect("the key is whole");
         for circuit in &cases {
-            let outcome = device.load_circuit(&loaded, circuit.data.clone());
+            let outcome = device.load_circuit(&loaded, Arc::clone(&circuit.circuit));
             let pair = format!("circuit {:?}, key of {:?}", circuit.name, key.name);
             match outcome {
                 Ok(_) => assert_eq!(circuit.name, key.name, "{pair}: taken"),
@@ -37,48 +37,67 @@ pub fn refuses_a_circuit_of_another_key(device: &dyn ProverDevice) {
     }
 }
 
-/// Vectors of another length, and a witness without ONE, are refused by `start`.
+/// Witnesses of other circuits are refused by `start`, whether lengths or only kinds differ.
 ///
 /// # Panics
 /// Panics when `start` takes them, or refuses them for another reason.
 pub fn refuses_values_of_another_circuit(device: &dyn ProverDevice) {
     let case = Case::named("mixed bits");
-    let start = |change: &dyn Fn(&mut Partition)| {
+    let other_length = [Case::named("a full domain"), Case::named("no constraints")];
+    for other in &other_length {
         let mut partition = case.partition(device, Blinding::random());
-        change(&mut partition);
-        device.start(partition)
-    };
-    let witness_changes: [&dyn Fn(&mut Partition); 3] = [
-        &|partition| partition.witness.aux.push(Fr::ONE),
-        &|partition| partition.witness.aux.clear(),
-        &|partition| {
-            partition.witness.inputs.pop();
-        },
-    ];
-    for change in witness_changes {
-        let error = start(change).expect_err("the witness has another length");
+        partition.witness = other.partition(device, Blinding::random()).witness;
+        let error = device
+            .start(partition)
+            .expect_err("a witness of another length");
         assert!(
             matches!(error, DeviceError::WitnessLength { .. }),
             "{error}"
         );
     }
-    let row_changes: [&dyn Fn(&mut Partition); 3] = [
-        &|partition| partition.evaluations.a.push(Fr::ONE),
-        &|partition| partition.evaluations.b.clear(),
-        &|partition| {
-            partition.evaluations.c.pop();
-        },
-    ];
-    for change in row_changes {
-        let error = start(change).expect_err("there are rows too many or too few");
-        assert!(
-            matches!(error, DeviceError::EvaluationLength { .. }),
-            "{error}"
-        );
+    let mut inputs = case.witness.clone();
+    inputs.inputs.push(Fr::ONE);
+    let mut partition = case.partition(device, Blinding::random());
+    partition.witness = pack(case.circuit.kinds(), &inputs);
+    let error = device
+        .start(partition)
+        .expect_err("there is an input too many");
+    assert!(
+        matches!(error, DeviceError::WitnessLength { .. }),
+        "{error}"
+    );
+}
+
+/// Values that violate a row are refused with the first such row; nothing is proved.
+///
+/// # Panics
+/// Panics when `start` takes them, or names another row.
+pub fn refuses_values_that_violate_a_row(device: &dyn ProverDevice) {
+    for name in ["a full domain", "mixed bits", "small factors"] {
+        let case = Case::named(name);
+        let rows = |witness: &Witness| case.circuit.evaluate_row_by_row(witness);
+        let violated = (0..case.witness.aux.len()).find_map(|variable| {
+            let mut witness = case.witness.clone();
+            witness.aux[variable] = if witness.aux[variable] == Fr::ONE {
+                Fr::ZERO
+            } else {
+                Fr::ONE
+            };
+            let row = rows(&witness).first_unsatisfied()?;
+            Some((pack(case.circuit.kinds(), &witness), row))
+        });
+        let (witness, expected) = violated.expect("a changed variable violates a row");
+        let mut partition = case.partition(device, Blinding::random());
+        partition.witness = witness;
+        match device.start(partition).expect_err("nothing to prove") {
+            DeviceError::Unsatisfied { row } => assert_eq!(row, expected, "{name}"),
+            error => panic!("{name}: {error}"),
+        }
     }
-    let error = start(&|partition| partition.witness.inputs[0] = Fr::from(2))
-        .expect_err("the first input is not ONE");
-    assert!(matches!(error, DeviceError::FirstInput), "{error}");
+}
+
+fn pack(kinds: &Arc<VariableKinds>, witness: &Witness) -> PackedWitness {
+    PackedWitness::pack(kinds, witness).expect("booleans are 0 or 1")
 }
 
 /// A footprint is at least the bytes of the vectors that a stage is given, and never shrinks as circuits grow.
@@ -87,11 +106,10 @@ pub fn refuses_values_of_another_circuit(device: &dyn ProverDevice) {
 /// Panics with the circuit's name when it claims less.
 pub fn footprint_covers_what_it_holds(device: &dyn ProverDevice) {
     for case in Case::all() {
-        let shape = case.data.shape;
-        let footprint = device.footprint(&case.data);
-        let scalars = shape.num_inputs + shape.num_aux + 3 * shape.num_rows();
+        let footprint = device.footprint(&case.circuit);
+        let witness = pack(case.circuit.kinds(), &case.witness);
         assert!(
-            footprint.partition_bytes >= scalars * size_of::<Fr>(),
+            footprint.partition_bytes >= witness.num_bytes(),
             "{}",
             case.name
         );
@@ -107,7 +125,7 @@ pub fn footprint_covers_what_it_holds(device: &dyn ProverDevice) {
         );
     }
     let [small, large] = ["small factors", "a row beyond"].map(Case::named);
-    let [small, large] = [small, large].map(|case| device.footprint(&case.data));
+    let [small, large] = [small, large].map(|case| device.footprint(&case.circuit));
     assert!(large.start_bytes > small.start_bytes);
     assert!(large.partition_bytes > small.partition_bytes);
 }

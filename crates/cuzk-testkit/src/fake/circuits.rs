@@ -3,11 +3,9 @@
 use std::sync::Arc;
 
 use cuzk_circuits::{CircuitId, ProofRequest};
-use cuzk_engine::{
-    CircuitSource, ErrorClass, KeySize, KeySource, PortError, Prepared, Provable, Stage,
-};
-use cuzk_groth16::{CircuitData, Partition, ProvingKey};
-use cuzk_r1cs::{Fr, evaluate};
+use cuzk_engine::{CircuitSource, ErrorClass, KeySize, KeySource, PortError, Provable, Stage};
+use cuzk_groth16::ProvingKey;
+use cuzk_r1cs::{CompiledCircuit, Fr, PackedWitness, synthesize_witness};
 
 use super::script::{FaultKind, Script};
 use super::{FakeWorld, Made};
@@ -49,13 +47,10 @@ impl CircuitSource for FakeWorld {
         0
     }
 
-    fn load(&self, circuit: CircuitId) -> Result<CircuitData, PortError> {
+    fn load(&self, circuit: CircuitId) -> Result<Arc<CompiledCircuit>, PortError> {
         let chain = SmallCircuit::Chain(self.made(circuit)?.chain.clone());
-        let direct = evaluate(chain).expect("a chain has values");
-        Ok(CircuitData {
-            shape: direct.shape,
-            densities: Arc::new(direct.densities),
-        })
+        let compiled = CompiledCircuit::compile(chain, &|_| ()).expect("a chain has rows");
+        Ok(Arc::new(compiled))
     }
 }
 
@@ -100,15 +95,10 @@ impl Provable for FakeStatement {
         Ok(SmallCircuit::Chain(self.chain.clone()).public_inputs())
     }
 
-    fn prepare(&self, _: usize, _: &CircuitData) -> Result<Prepared, PortError> {
+    fn witness(&self, _: usize, circuit: &CompiledCircuit) -> Result<PackedWitness, PortError> {
         scripted(&self.script, Stage::Witness)?;
         let chain = SmallCircuit::Chain(self.chain.clone());
-        let direct = evaluate(chain).expect("a chain has values");
-        Ok(Prepared::new(move |circuit, blinding| Partition {
-            circuit,
-            witness: direct.witness,
-            evaluations: direct.evaluations,
-            blinding,
-        }))
+        let witness = synthesize_witness(chain).expect("a chain has values");
+        Ok(PackedWitness::pack(circuit.kinds(), &witness).expect("booleans are 0 or 1"))
     }
 }

@@ -5,9 +5,10 @@ use std::sync::{Arc, Weak};
 
 use cuzk_engine::Stage;
 use cuzk_groth16::{
-    CircuitData, DeviceDescription, DeviceError, Footprint, LoadedCircuit, LoadedKey, Partition,
-    PendingProof, Proof, ProverDevice, ReferenceDevice,
+    DeviceDescription, DeviceError, Footprint, LoadedCircuit, LoadedKey, Partition, PendingProof,
+    Proof, ProverDevice, ReferenceDevice,
 };
+use cuzk_r1cs::CompiledCircuit;
 
 use super::FakeWorld;
 use super::script::FaultKind;
@@ -41,7 +42,8 @@ impl FakeDevice {
                 needed_bytes: 2,
                 free_bytes: 1,
             }),
-            Some(FaultKind::Invalid) => Err(DeviceError::FirstInput),
+            Some(FaultKind::Invalid) => Err(DeviceError::Unsatisfied { row: 7 }),
+            Some(FaultKind::Refused) => Err(DeviceError::VariableKind { variable: 7 }),
             other => Ok(other),
         }
     }
@@ -60,7 +62,7 @@ impl ProverDevice for FakeDevice {
     fn load_circuit(
         &self,
         key: &LoadedKey,
-        circuit: CircuitData,
+        circuit: Arc<CompiledCircuit>,
     ) -> Result<LoadedCircuit, DeviceError> {
         ReferenceDevice.load_circuit(key, circuit)
     }
@@ -79,9 +81,9 @@ impl ProverDevice for FakeDevice {
         Ok(proof)
     }
 
-    fn footprint(&self, circuit: &CircuitData) -> Footprint {
+    fn footprint(&self, circuit: &CompiledCircuit) -> Footprint {
         let world = self.world.upgrade();
-        let scripted = world.and_then(|world| world.footprint_of(circuit.shape.num_aux));
+        let scripted = world.and_then(|world| world.footprint_of(circuit.shape().num_aux));
         scripted.unwrap_or_else(|| ReferenceDevice.footprint(circuit))
     }
 }

@@ -48,6 +48,7 @@ impl FakeCircuit {
             num_partitions,
             footprint: Footprint {
                 partition_bytes: bytes,
+                evaluation_bytes: 0,
                 start_bytes: bytes,
                 pending_bytes: bytes / 4,
                 finish_bytes: bytes / 4,

@@ -12,8 +12,10 @@ use cuzk_engine::{Stage, Step};
 pub enum FaultKind {
     /// It panics.
     Panic,
-    /// The request or the partition is refused as invalid.
+    /// The request is refused as invalid; a device finds a violated row.
     Invalid,
+    /// The device refuses the partition for a reason that is not the client's.
+    Refused,
     /// The device does not answer any more.
     Lost,
     /// The device lacks memory.

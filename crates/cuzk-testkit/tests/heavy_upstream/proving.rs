@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use bellperson::groth16::{Parameters, create_proof_batch};
 use blstrs::Bls12;
-use cuzk_circuits::{CircuitVisitor, Statement};
+use cuzk_circuits::{CircuitVisitor, Statement, with_blank_circuit};
 use cuzk_groth16::{
-    Blinding, CircuitData, CpuDevice, CpuSettings, OpenOptions, Partition, PreparedVerifyingKey,
-    Proof, ProverDevice, ProvingKey, verify,
+    Blinding, CpuDevice, CpuSettings, OpenOptions, Partition, PreparedVerifyingKey, Proof,
+    ProverDevice, ProvingKey, verify,
 };
-use cuzk_r1cs::{DirectEvaluation, Fr, evaluate};
+use cuzk_r1cs::{CompiledCircuit, Fr, PackedWitness, Witness, synthesize_witness};
 use cuzk_testkit::circuits::full_size;
 use cuzk_testkit::keys;
 
@@ -20,45 +20,46 @@ pub(crate) fn blinding() -> Blinding {
 
 /// The proofs of all partitions by the CPU device, concatenated.
 pub(crate) fn prove_with_ours(statement: &Statement) -> Vec<u8> {
-    struct Evaluate;
-    impl CircuitVisitor for Evaluate {
-        type Output = DirectEvaluation;
-        fn visit<C: bellpepper_core::Circuit<Fr> + Send>(self, circuit: C) -> DirectEvaluation {
-            evaluate(circuit).expect("a statement's circuit has values")
-        }
-    }
     let device = CpuDevice::new(CpuSettings::default()).expect("the system starts threads");
     let key = device
         .load_key(open_key(statement))
         .expect("the key is whole");
+    let compiled = with_blank_circuit(statement.circuit_id(), Compile);
+    let circuit = device
+        .load_circuit(&key, Arc::new(compiled))
+        .expect("the key is of this circuit");
     let proofs = partitions(statement).map(|partition| {
-        let values = statement
-            .with_circuit(partition, Evaluate)
+        let witness = statement
+            .with_circuit(partition, Synthesize)
             .expect("the partition exists");
-        let DirectEvaluation {
-            shape,
-            densities,
-            witness,
-            evaluations,
-            ..
-        } = values;
-        let data = CircuitData {
-            shape,
-            densities: Arc::new(densities),
-        };
-        let circuit = device
-            .load_circuit(&key, data)
-            .expect("the key is of this circuit");
         let partition = Partition {
-            circuit,
-            witness,
-            evaluations,
+            witness: PackedWitness::pack(circuit.circuit().kinds(), &witness)
+                .expect("booleans are 0 or 1"),
+            circuit: circuit.clone(),
             blinding: blinding(),
         };
         let pending = device.start(partition).expect("it starts");
         device.finish(pending).expect("it finishes")
     });
     Proof::write_many(&proofs.collect::<Vec<_>>())
+}
+
+struct Compile;
+
+impl CircuitVisitor for Compile {
+    type Output = CompiledCircuit;
+    fn visit<C: bellpepper_core::Circuit<Fr> + Send>(self, circuit: C) -> CompiledCircuit {
+        CompiledCircuit::compile(circuit, &|_| ()).expect("a blank circuit compiles")
+    }
+}
+
+struct Synthesize;
+
+impl CircuitVisitor for Synthesize {
+    type Output = Witness;
+    fn visit<C: bellpepper_core::Circuit<Fr> + Send>(self, circuit: C) -> Witness {
+        synthesize_witness(circuit).expect("a statement's circuit has values")
+    }
 }
 
 /// The proofs of all partitions by bellperson, with our key and the same blinding.

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use bellpepper_core::Circuit;
 use cuzk_groth16::{
-    Blinding, CircuitData, OpenOptions, Partition, PointCheck, PreparedVerifyingKey, Proof,
-    ProverDevice, ProvingKey, verify,
+    Blinding, OpenOptions, Partition, PointCheck, PreparedVerifyingKey, Proof, ProverDevice,
+    ProvingKey, verify,
 };
-use cuzk_r1cs::{DirectEvaluation, Fr, evaluate, synthesize_witness};
+use cuzk_r1cs::{CompiledCircuit, Fr, PackedWitness, synthesize_witness};
 use tempfile::TempDir;
 
 /// Bytes of the transcript after the last vector.
@@ -69,28 +69,18 @@ impl CeremonyKey {
         circuit: impl Circuit<Fr> + Clone,
         blinding: Blinding,
     ) -> Proof {
-        let values = evaluate(circuit.clone()).expect("the circuit has values");
-        let DirectEvaluation {
-            shape,
-            densities,
-            witness,
-            evaluations,
-            ..
-        } = values;
-        let data = CircuitData {
-            shape,
-            densities: Arc::new(densities),
-        };
+        let compiled = CompiledCircuit::compile(circuit.clone(), &|_| ()).expect("it compiles");
+        let witness = synthesize_witness(circuit.clone()).expect("the circuit has values");
         let loaded = device
             .load_key(Arc::clone(&self.key))
             .expect("the key is whole");
+        let witness = PackedWitness::pack(compiled.kinds(), &witness).expect("booleans are 0 or 1");
         let circuit_of_key = device
-            .load_circuit(&loaded, data)
+            .load_circuit(&loaded, Arc::new(compiled))
             .expect("the key is the circuit's");
         let partition = Partition {
             circuit: circuit_of_key,
             witness,
-            evaluations,
             blinding,
         };
         let pending = device.start(partition).expect("it starts");

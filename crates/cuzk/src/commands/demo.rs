@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::family_parser;
 use crate::{
+    circuits::load_or_compile,
     development_keys::{Existing, make_key, toxic_waste},
     environment::Concern,
     inputs::Sectors,
@@ -67,6 +68,7 @@ struct KindResult {
     /// Seconds to make the key; `None` when it was there.
     setup_s: Option<f64>,
     witness_s: f64,
+    evaluate_s: f64,
     prove_s: f64,
     verify_s: f64,
     peak_rss_bytes: Option<u64>,
@@ -151,7 +153,10 @@ impl KindDemo<'_> {
         let (request, public) = self.sectors.request(self.family, output)?;
         let statement = decode(&request)?;
         let key = self.store.open(id)?;
-        let proved = Prover::new(self.threads)?.prove(&statement, &key, output)?;
+        let prover = Prover::new(self.threads)?;
+        let compiled = load_or_compile(&self.store.folder().path, id, output)?;
+        let circuit = prover.load(id, &key, compiled)?;
+        let proved = prover.prove(&statement, &circuit, output)?;
         let proof = cuzk_groth16::Proof::write_many(&proved.proofs);
         let result = KindResult {
             kind: self.family.prefix(),
@@ -160,6 +165,7 @@ impl KindDemo<'_> {
             partitions: proved.proofs.len() as u64,
             setup_s: setup.map(|time| time.as_secs_f64()),
             witness_s: proved.times.witness.as_secs_f64(),
+            evaluate_s: proved.times.evaluate.as_secs_f64(),
             prove_s: proved.times.prove.as_secs_f64(),
             verify_s: proved.times.verify.as_secs_f64(),
             peak_rss_bytes: meter.finish(),
@@ -169,7 +175,7 @@ impl KindDemo<'_> {
         output.message(&format!(
             "{}: proved in {} and verified in {}",
             self.family,
-            units::time(proved.times.witness + proved.times.prove),
+            units::time(proved.times.witness + proved.times.evaluate + proved.times.prove),
             units::time(proved.times.verify)
         ));
         let saved = save
@@ -197,6 +203,7 @@ impl DemoResult {
             "partitions",
             "setup",
             "witness",
+            "evaluate",
             "prove",
             "verify",
             "peak memory",
@@ -230,6 +237,7 @@ impl KindResult {
             self.partitions.to_string(),
             self.setup_s.map_or_else(|| "reused".to_owned(), time),
             time(self.witness_s),
+            time(self.evaluate_s),
             time(self.prove_s),
             time(self.verify_s),
             units::bytes_or_unknown(self.peak_rss_bytes),

@@ -13,6 +13,7 @@ use cuzk_server::listen::Address;
 use serde::Serialize;
 
 use crate::{
+    circuits::load_or_compile,
     client::{
         CredentialArgs, DaemonArgs, Terms, expect_completed, from_status, message, on_runtime,
     },
@@ -138,6 +139,7 @@ struct ProveResult {
     verified: bool,
     decode_s: f64,
     witness_s: f64,
+    evaluate_s: f64,
     prove_s: f64,
     verify_s: f64,
     peak_rss_bytes: Option<u64>,
@@ -269,7 +271,10 @@ fn prove(request: ProofRequest, options: &ProveOptions, session: &Session) -> an
     if options.check_vanilla {
         check_vanilla(&statement, session)?;
     }
-    let proved = Prover::new(threads)?.prove(&statement, &key, &session.output)?;
+    let prover = Prover::new(threads)?;
+    let compiled = load_or_compile(&store.folder().path, id, &session.output)?;
+    let circuit = prover.load(id, &key, compiled)?;
+    let proved = prover.prove(&statement, &circuit, &session.output)?;
     let proof = Proof::write_many(&proved.proofs);
     let result = ProveResult {
         kind: family.prefix(),
@@ -281,6 +286,7 @@ fn prove(request: ProofRequest, options: &ProveOptions, session: &Session) -> an
         verified: true,
         decode_s,
         witness_s: proved.times.witness.as_secs_f64(),
+        evaluate_s: proved.times.evaluate.as_secs_f64(),
         prove_s: proved.times.prove.as_secs_f64(),
         verify_s: proved.times.verify.as_secs_f64(),
         peak_rss_bytes: meter.finish(),
@@ -324,9 +330,10 @@ fn write_proof(path: &Path, content: &[u8]) -> anyhow::Result<()> {
 impl ProveResult {
     fn summary(&self, proved: &ProvedStatement) -> String {
         format!(
-            "{}: circuit {}, proof {}, verified in {}, peak memory {}",
+            "{}: witness {}, rows {}, proof {}, verified in {}, peak memory {}",
             self.circuit,
             units::time(proved.times.witness),
+            units::time(proved.times.evaluate),
             units::time(proved.times.prove),
             units::time(proved.times.verify),
             units::bytes_or_unknown(self.peak_rss_bytes)

@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use crate::{
     bellperson_prover::BellpersonKey,
+    circuits::load_or_compile,
     development_keys::{Existing, make_key, toxic_waste},
     environment::Concern,
     exit::{ExitClass, OrExit as _, failure},
@@ -20,7 +21,7 @@ use crate::{
     keys::KeyStore,
     memory::PeakMeter,
     output::Page,
-    proving::{Prover, evaluate_partition, expect_satisfied, public_inputs},
+    proving::{Prover, ProvingTimes, public_inputs},
     request_args::decode,
     session::Session,
     units,
@@ -164,18 +165,18 @@ impl Bench<'_> {
     fn ours(&self, blinding: Blinding) -> anyhow::Result<(SideResult, [u8; PROOF_BYTES])> {
         let id = self.statement.circuit_id();
         let _step = self.session.output.step(&format!("{id}: cuzk"));
+        let compiled = load_or_compile(&self.store.folder().path, id, &self.session.output)?;
         let meter = PeakMeter::start();
         let key = self.store.open(id)?;
         let prover = Prover::new(self.threads)?;
-        let loaded_key = prover.load_key(&key)?;
+        let circuit = prover.load(id, &key, compiled)?;
+        let mut times = ProvingTimes::default();
         let start = Instant::now();
-        let direct = evaluate_partition(self.statement, PARTITION)?;
-        expect_satisfied(self.statement, PARTITION, &direct.evaluations)?;
-        let evaluate = start.elapsed();
-        let circuit = prover.load_circuit(&loaded_key, &direct)?;
-        let proof = prover.prove_partition(circuit, direct, blinding)?;
-        let total = start.elapsed();
-        let side = SideResult::new(evaluate, total, meter.finish());
+        let witness = circuit.witness(self.statement, PARTITION)?;
+        times.witness = start.elapsed();
+        let of = (self.statement, PARTITION);
+        let proof = prover.prove_partition(of, &circuit, (witness, blinding), &mut times)?;
+        let side = SideResult::new(times, meter.finish());
         self.verify(&proof, "cuzk")?;
         Ok((side, proof.to_bytes()))
     }
@@ -186,7 +187,12 @@ impl Bench<'_> {
         let meter = PeakMeter::start();
         let key = BellpersonKey::open(&self.store.params_path(&id.info()))?;
         let run = key.prove(self.statement, PARTITION, blinding)?;
-        let side = SideResult::new(run.evaluate, run.total, meter.finish());
+        let times = ProvingTimes {
+            evaluate: run.evaluate,
+            prove: run.total.saturating_sub(run.evaluate),
+            ..ProvingTimes::default()
+        };
+        let side = SideResult::new(times, meter.finish());
         drop(key);
         let proof = Proof::from_bytes(&run.proof)
             .or_exit(ExitClass::NotVerified, || "bellperson's proof".to_owned())?;
@@ -214,12 +220,18 @@ fn expect_same(ours: [u8; PROOF_BYTES], theirs: [u8; PROOF_BYTES]) -> anyhow::Re
 }
 
 impl SideResult {
-    fn new(evaluate: Duration, total: Duration, peak_rss_bytes: Option<u64>) -> Self {
+    fn new(times: ProvingTimes, peak_rss_bytes: Option<u64>) -> Self {
+        let ProvingTimes {
+            witness,
+            evaluate,
+            prove,
+            ..
+        } = times;
         Self {
-            witness_s: 0.0,
+            witness_s: witness.as_secs_f64(),
             evaluate_s: evaluate.as_secs_f64(),
-            prove_s: total.saturating_sub(evaluate).as_secs_f64(),
-            total_s: total.as_secs_f64(),
+            prove_s: prove.as_secs_f64(),
+            total_s: (witness + evaluate + prove).as_secs_f64(),
             peak_rss_bytes,
         }
     }
@@ -239,6 +251,7 @@ impl SideResult {
         let time = |seconds: f64| units::time(Duration::from_secs_f64(seconds));
         vec![
             name.to_owned(),
+            time(self.witness_s),
             time(self.evaluate_s),
             time(self.prove_s),
             time(self.total_s),
@@ -268,7 +281,14 @@ impl BenchResult {
     }
 
     fn write(&self, page: &mut Page) {
-        let heading = ["prover", "circuit", "proof", "total", "peak memory"];
+        let heading = [
+            "prover",
+            "witness",
+            "evaluate",
+            "proof",
+            "total",
+            "peak memory",
+        ];
         let mut rows = vec![heading.map(str::to_owned).to_vec(), self.ours.row("cuzk")];
         rows.extend(self.bellperson.as_ref().map(|side| side.row("bellperson")));
         page.table(&rows);

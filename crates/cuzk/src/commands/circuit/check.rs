@@ -15,7 +15,6 @@ use serde::Serialize;
 use super::{
     files::CircuitFile,
     inspect::Summarize,
-    rows::RowProgress,
     satisfied::{self, VanillaValues},
 };
 use crate::{
@@ -24,6 +23,7 @@ use crate::{
     memory::PeakMeter,
     output::Page,
     request_args::MinerId,
+    rows::RowProgress,
     session::Session,
     units,
 };
@@ -99,13 +99,21 @@ fn check_file(path: &Path, session: &Session) -> anyhow::Result<()> {
     let num_constraints = circuit.shape().num_constraints;
 
     let start = Instant::now();
-    let rows = RowProgress::start(format!("expanding {id}"), Some(num_constraints), session);
+    let rows = RowProgress::start(
+        format!("expanding {id}"),
+        Some(num_constraints),
+        &session.output,
+    );
     let expanded = circuit.expanded_digest(&|done| rows.set(done));
     drop(rows);
     let expand_s = start.elapsed().as_secs_f64();
 
     let start = Instant::now();
-    let rows = RowProgress::start(format!("recording {id}"), Some(num_constraints), session);
+    let rows = RowProgress::start(
+        format!("recording {id}"),
+        Some(num_constraints),
+        &session.output,
+    );
     let recorded = with_blank_circuit(id, Summarize(&rows))
         .or_exit(ExitClass::Internal, || format!("synthesizing {id}"))?;
     drop(rows);

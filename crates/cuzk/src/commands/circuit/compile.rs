@@ -1,21 +1,15 @@
 //! `cuzk circuit compile`: finds what a circuit repeats and writes it as a file.
 
-use std::{
-    io::Write as _,
-    path::{Path, PathBuf},
-    time::Instant,
-};
+use std::{path::PathBuf, time::Instant};
 
 use clap::Args;
-use cuzk_circuits::{CircuitId, CircuitVisitor, with_blank_circuit};
-use cuzk_r1cs::{CompileError, CompiledCircuit, Fr};
+use cuzk_circuits::{CircuitId, circuit_label, circuit_path, write_circuit};
 use serde::Serialize;
 
-use super::{files, rows::RowProgress};
 use crate::{
+    circuits,
     environment::Concern,
     exit::{ExitClass, OrExit as _},
-    keys::create_folder,
     memory::PeakMeter,
     output::Page,
     session::Session,
@@ -58,26 +52,20 @@ pub(super) fn run(args: &CompileArgs, session: &Session) -> anyhow::Result<()> {
     let id = args.circuit;
     let path = match &args.out {
         Some(path) => path.clone(),
-        None => session
-            .environment
-            .parameter_folder(args.keys.as_deref())?
-            .path
-            .join(files::default_name(id)),
+        None => {
+            let folder = session.environment.parameter_folder(args.keys.as_deref())?;
+            circuit_path(&folder.path, id)
+        }
     };
     let meter = PeakMeter::start();
     let start = Instant::now();
-    let rows = RowProgress::start(
-        format!("compiling {id}"),
-        id.info().num_constraints,
-        session,
-    );
-    let circuit = with_blank_circuit(id, Compile(&rows))
-        .or_exit(ExitClass::Internal, || format!("compiling {id}"))?;
-    drop(rows);
+    let circuit = circuits::compile(id, &session.output)?;
     let compile_s = start.elapsed().as_secs_f64();
     let start = Instant::now();
-    let bytes = circuit.to_file_bytes(&files::label(id));
-    write_whole(&path, &bytes)?;
+    let bytes = circuit.to_file_bytes(&circuit_label(id));
+    write_circuit(&path, &bytes).or_exit(ExitClass::Resource, || {
+        format!("writing {}", path.display())
+    })?;
     let compilation = Compilation {
         circuit: id.to_string(),
         file: path,
@@ -91,34 +79,6 @@ pub(super) fn run(args: &CompileArgs, session: &Session) -> anyhow::Result<()> {
     session
         .output
         .result(&compilation, |page| compilation.write(page))
-}
-
-/// Compiles whatever circuit it is shown.
-pub(super) struct Compile<'a>(pub(super) &'a RowProgress);
-
-impl CircuitVisitor for Compile<'_> {
-    type Output = Result<CompiledCircuit, CompileError>;
-
-    fn visit<C: bellpepper_core::Circuit<Fr> + Send>(self, circuit: C) -> Self::Output {
-        CompiledCircuit::compile(circuit, &|rows| self.0.set(rows))
-    }
-}
-
-/// Writes a file that is there as a whole or not at all, so that no other process reads a part of it.
-fn write_whole(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    create_folder(folder)?;
-    let context = || format!("writing {}", path.display());
-    let mut file = tempfile::NamedTempFile::new_in(folder).or_exit(ExitClass::Resource, context)?;
-    file.write_all(bytes)
-        .and_then(|()| file.as_file().sync_all())
-        .or_exit(ExitClass::Resource, context)?;
-    file.persist(path)
-        .or_exit(ExitClass::Resource, context)
-        .map(drop)
 }
 
 impl Compilation {

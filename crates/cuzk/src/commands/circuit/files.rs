@@ -1,8 +1,8 @@
-//! Files of compiled circuits: what they are called, how they are opened, and what is said about them.
+//! Files of compiled circuits that a command was given: how they are opened, and what is said about them.
 
 use std::{path::Path, time::Instant};
 
-use cuzk_circuits::{CIRCUIT_SOURCES, CircuitId};
+use cuzk_circuits::{CircuitId, circuit_label};
 use cuzk_r1cs::{CircuitFileError, CircuitLabel, CompiledCircuit};
 use serde::Serialize;
 
@@ -10,20 +10,6 @@ use crate::{
     exit::{ExitClass, OrExit as _},
     units,
 };
-
-/// The label of the file that this program makes for a circuit.
-pub(super) fn label(id: CircuitId) -> CircuitLabel {
-    CircuitLabel {
-        name: id.to_string(),
-        built_from: CIRCUIT_SOURCES.to_owned(),
-    }
-}
-
-/// Name of the file of a circuit in a key folder. It changes with the format and with the crates that the circuit
-/// comes from, so that a stale file is never found.
-pub(super) fn default_name(id: CircuitId) -> String {
-    format!("{id}-{}.circuit", label(id).fingerprint())
-}
 
 /// An opened file.
 pub(super) struct CircuitFile {
@@ -98,7 +84,7 @@ impl CompiledFacts {
             instances,
             wide_variables: circuit.kinds().num_wide() as u64,
             built_from: file.label.built_from.clone(),
-            is_current: file.label == label(file.id),
+            is_current: file.label == circuit_label(file.id),
         }
     }
 
@@ -123,21 +109,5 @@ impl CompiledFacts {
             ("memory", units::bytes(self.memory_bytes)),
             ("built from", format!("{} ({current})", self.built_from)),
         ]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn file_names_differ_by_circuit_and_begin_with_it() {
-        let [porep, snap] = ["porep-32g", "snap-32g"].map(|id| {
-            let name = default_name(id.parse().expect("a circuit id"));
-            assert!(name.starts_with(&format!("{id}-")), "{name}");
-            assert!(name.ends_with(".circuit"), "{name}");
-            name.trim_start_matches(id).to_owned()
-        });
-        assert_ne!(porep, snap);
     }
 }

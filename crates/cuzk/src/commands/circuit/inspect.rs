@@ -9,15 +9,13 @@ use cuzk_groth16::QueryCounts;
 use cuzk_r1cs::{CircuitSummary, Fr, summarize};
 use serde::Serialize;
 
-use super::{
-    files::{CircuitFile, CompiledFacts},
-    rows::RowProgress,
-};
+use super::files::{CircuitFile, CompiledFacts};
 use crate::{
     environment::Concern,
     exit::{ExitClass, OrExit as _},
     memory::PeakMeter,
     output::Page,
+    rows::RowProgress,
     session::Session,
     units,
 };
@@ -101,7 +99,7 @@ fn inspect(id: CircuitId, session: &Session) -> anyhow::Result<()> {
     let meter = PeakMeter::start();
     let start = Instant::now();
     let what = format!("counting {id}");
-    let rows = RowProgress::start(what, info.num_constraints, session);
+    let rows = RowProgress::start(what, info.num_constraints, &session.output);
     let summary = with_blank_circuit(id, Summarize(&rows))
         .or_exit(ExitClass::Internal, || format!("synthesizing {id}"))?;
     drop(rows);

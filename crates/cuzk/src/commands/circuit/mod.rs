@@ -4,7 +4,6 @@ mod check;
 mod compile;
 mod files;
 mod inspect;
-mod rows;
 mod satisfied;
 
 use std::path::Path;

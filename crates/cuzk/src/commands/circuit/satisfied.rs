@@ -7,8 +7,8 @@ use cuzk_circuits::{CircuitId, CircuitVisitor};
 use cuzk_r1cs::{Fr, SatisfactionError, check_satisfied};
 use serde::Serialize;
 
-use super::rows::RowProgress;
 use crate::{
+    rows::RowProgress,
     exit::{ExitClass, OrExit as _, failure},
     memory::PeakMeter,
     output::Page,
@@ -56,7 +56,7 @@ pub(super) fn run(values: &VanillaValues<'_>, session: &Session) -> anyhow::Resu
     }
     let what = format!("{id} partition {partition}");
     let expected = id.info().num_constraints;
-    let progress = RowProgress::start(what.clone(), expected, session);
+    let progress = RowProgress::start(what.clone(), expected, &session.output);
     let rows = statement
         .with_circuit(partition, CheckRows(&progress))
         .or_exit(ExitClass::InvalidInput, || what.clone())?

@@ -1,9 +1,9 @@
 //! Progress of a pass over the rows of a circuit, whose number is known beforehand or not.
 
-use crate::{progress::Step, session::Session, units};
+use crate::{output::Output, progress::Step, units};
 
 /// A step that counts rows.
-pub(super) struct RowProgress {
+pub(crate) struct RowProgress {
     step: Step,
     what: String,
     expected: Option<u64>,
@@ -11,11 +11,11 @@ pub(super) struct RowProgress {
 
 impl RowProgress {
     /// Begins a pass over about `expected` rows.
-    pub(super) fn start(what: String, expected: Option<usize>, session: &Session) -> Self {
+    pub(crate) fn start(what: String, expected: Option<usize>, output: &Output) -> Self {
         let expected = expected.map(|count| count as u64);
         let step = match expected {
-            Some(expected) => session.output.bar(&what, expected),
-            None => session.output.step(&what),
+            Some(expected) => output.bar(&what, expected),
+            None => output.step(&what),
         };
         Self {
             step,
@@ -25,7 +25,7 @@ impl RowProgress {
     }
 
     /// Sets how many rows are done.
-    pub(super) fn set(&self, rows: u64) {
+    pub(crate) fn set(&self, rows: u64) {
         match self.expected {
             Some(expected) => self.step.set(rows, expected.max(rows)),
             None => self
