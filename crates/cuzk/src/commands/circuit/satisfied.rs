@@ -8,11 +8,11 @@ use cuzk_r1cs::{Fr, SatisfactionError, check_satisfied};
 use serde::Serialize;
 
 use crate::{
-    rows::RowProgress,
     exit::{ExitClass, OrExit as _, failure},
     memory::PeakMeter,
     output::Page,
     request_args::{MinerId, decode, synthetic_or_own},
+    rows::RowProgress,
     session::Session,
     units,
 };
