@@ -5,7 +5,7 @@ use std::{path::PathBuf, sync::Arc};
 use anyhow::Context as _;
 use clap::Args;
 use cuzk_circuits::CircuitId;
-use cuzk_engine::{Engine, EngineParts, EngineSettings};
+use cuzk_engine::{Engine, EngineParts, FilecoinCircuits};
 use cuzk_groth16::{CpuDevice, CpuSettings, ProverDevice};
 use cuzk_server::{ServeError, Server, ServerSettings};
 use serde::Serialize;
@@ -136,7 +136,12 @@ async fn serve(config: ServeConfig, session: &Session) -> anyhow::Result<()> {
     })
     .or_exit(ExitClass::Resource, || "starting the prover".to_owned())?;
     let device: Arc<dyn ProverDevice> = Arc::new(device);
-    let engine = start_engine(config.engine, Arc::clone(&device), keys)?;
+    let parts = EngineParts {
+        circuits: Arc::new(FilecoinCircuits::kept_in(config.keys.path.clone())),
+        ..EngineParts::new(vec![Arc::clone(&device)], Arc::new(keys))
+    };
+    let engine = Engine::start(config.engine, parts)
+        .or_exit(ExitClass::Usage, || "starting the engine".to_owned())?;
     preload(&engine, &config.preload).await?;
     let server = bind(config.server.clone(), engine.clone()).await?;
     let result = ServeResult {
@@ -162,15 +167,6 @@ async fn serve(config: ServeConfig, session: &Session) -> anyhow::Result<()> {
     }
     tracing::info!("ended");
     Ok(())
-}
-
-fn start_engine(
-    settings: EngineSettings,
-    device: Arc<dyn ProverDevice>,
-    keys: KeyFolder,
-) -> anyhow::Result<Engine> {
-    let parts = EngineParts::new(vec![device], Arc::new(keys));
-    Engine::start(settings, parts).or_exit(ExitClass::Usage, || "starting the engine".to_owned())
 }
 
 async fn preload(engine: &Engine, circuits: &[CircuitId]) -> anyhow::Result<()> {

@@ -34,9 +34,9 @@ const PARTITION: usize = 0;
 ///
 /// Both provers get the same statement, key file and blinding, in one process, one after the
 /// other, so their proofs must be the same bytes; both are verified. Times are those of the best
-/// run of each. A prover computes variables and rows in one pass over the circuit, which is
-/// `evaluate_s`; `witness_s` is the time of a pass for the variables alone, which neither needs, so
-/// it is 0. The clock starts when the key file is mapped; whatever a prover reads or decodes from it
+/// run of each. We generate the witness (`witness_s`), then evaluate the rows by template
+/// (`evaluate_s`); bellperson does both in one pass over the circuit, which is its `evaluate_s`, and its
+/// `witness_s` is 0. The clock starts when the key file is mapped; whatever a prover reads or decodes from it
 /// afterwards counts. Peak memory is resident memory (`VmHWM`, set back before each run
 /// through `/proc/self/clear_refs`, else sampled), mapped pages of the key that are resident included; the
 /// smallest peak of each prover's runs counts.
