@@ -11,8 +11,8 @@ use cuzk_engine::{
     JobStatus, KeySize, KeySource, PortError,
 };
 use cuzk_groth16::{
-    Blinding, CpuDevice, CpuSettings, OpenOptions, PreparedVerifyingKey, ProverDevice, ProvingKey,
-    verify,
+    Blinding, CpuDevice, CpuSettings, OpenOptions, Partition, PreparedVerifyingKey, ProverDevice,
+    ProvingKey, verify,
 };
 use cuzk_testkit::keys;
 
@@ -89,15 +89,19 @@ fn back_to_back(requests: &[ProofRequest]) -> Duration {
     let key = TestKeys.open(winning()).expect("a test key");
     let verifying_key = PreparedVerifyingKey::new(key.verifying_key());
     let loaded = device.load_key(key).expect("a sound key");
-    let data = FilecoinCircuits.load(winning()).expect("a circuit");
+    let circuits = FilecoinCircuits::default();
+    let compiled = circuits.load(winning()).expect("a circuit");
     let circuit = device
-        .load_circuit(&loaded, data.clone())
+        .load_circuit(&loaded, Arc::clone(&compiled))
         .expect("the key's circuit");
     let began = Instant::now();
     for request in requests {
-        let statement = FilecoinCircuits.decode(request).expect("decoded");
-        let prepared = statement.prepare(0, &data).expect("satisfied");
-        let partition = prepared.bind(circuit.clone(), Blinding::random());
+        let statement = circuits.decode(request).expect("decoded");
+        let partition = Partition {
+            circuit: circuit.clone(),
+            witness: statement.witness(0, &compiled).expect("a witness"),
+            blinding: Blinding::random(),
+        };
         let pending = device.start(partition).expect("started");
         let proof = device.finish(pending).expect("finished");
         let inputs = statement.public_inputs(0).expect("public inputs");
