@@ -33,7 +33,7 @@ pub enum VerifyError {
         found: usize,
     },
     /// The pairing equation does not hold.
-    #[error("{} of {count} proofs do not verify: {failing:?}", failing.len())]
+    #[error("{}", verdict(failing, *count))]
     Invalid {
         /// Positions of the proofs that fail, ascending.
         failing: Vec<usize>,
@@ -46,6 +46,17 @@ pub enum VerifyError {
     /// The operating system has no randomness for the batch's factors.
     #[error("no randomness from the operating system: {0}")]
     Randomness(rand_core::Error),
+}
+
+fn verdict(failing: &[usize], count: usize) -> String {
+    match (failing, count) {
+        (_, 1) => "the proof does not verify".to_owned(),
+        ([one], _) => format!("proof {one} of {count} does not verify (counted from 0)"),
+        _ => format!(
+            "{} of {count} proofs do not verify: {failing:?} (counted from 0)",
+            failing.len()
+        ),
+    }
 }
 
 /// Verifies one proof; `public_inputs` are given without ONE.

@@ -1,6 +1,5 @@
 //! A verifier needs a few points of a key only; they decide what counts as proved, so each is checked when it is read.
 
-use std::fs;
 use std::path::Path;
 
 use blstrs::{Bls12, G1Affine, G2Affine, G2Prepared, Gt};
@@ -10,7 +9,8 @@ use rayon::prelude::*;
 use crate::curve::Affine;
 use crate::field::{Fp, Fp2};
 use crate::key::{
-    FormatError, KeyError, KeyLayout, PointCheck, Section, SubgroupField, read_point, replace_file,
+    FormatError, KeyError, KeyLayout, KeySource, PointCheck, Section, SubgroupField, read_point,
+    replace_file,
 };
 
 /// The points that verification of a circuit's proofs needs, as in a `.vk` file and at the head of a `.params` file.
@@ -48,12 +48,8 @@ impl VerifyingKey {
     /// [`KeyError::Io`] or [`KeyError::Format`].
     pub fn read_file(path: impl AsRef<Path>) -> Result<Self, KeyError> {
         let path = path.as_ref();
-        let bytes = fs::read(path).map_err(|source| KeyError::Io {
-            path: path.to_path_buf(),
-            action: "read",
-            source,
-        })?;
-        Self::from_bytes(&bytes).map_err(|defect| KeyError::Format {
+        let source = KeySource::open(path)?;
+        Self::from_bytes(source.map.bytes()).map_err(|defect| KeyError::Format {
             path: path.to_path_buf(),
             defect,
         })
@@ -278,7 +274,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("folder");
         let path = folder.path().join("k.vk");
         let error = VerifyingKey::read_file(&path).expect_err("missing");
-        assert!(error.to_string().contains("k.vk: cannot read"), "{error}");
+        assert!(error.to_string().contains("k.vk: cannot open"), "{error}");
         key(2).write_file(&path).expect("write");
         assert_eq!(VerifyingKey::read_file(&path).expect("read"), key(2));
     }

@@ -15,9 +15,11 @@ mod point;
 mod proving;
 mod record;
 mod section;
+mod source;
 mod staged;
 #[cfg(test)]
 mod tests;
+mod unnamed;
 
 pub use check::{CheckReport, CheckRequest, CheckSource, KeyProgress, KeyStep};
 pub use counts::QueryCounts;
@@ -31,4 +33,5 @@ pub use section::Section;
 pub(crate) use digest::DigestHasher;
 pub(crate) use layout::KeyLayout;
 pub(crate) use point::{SubgroupField, read_point};
+pub(crate) use source::KeySource;
 pub(crate) use staged::{StagedFile, folder_of, replace_file, sync_folder};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::layout::KeyLayout;
 use super::mapped::MappedFile;
 use super::record::FileStamp;
-use super::{FormatError, KeyError, QueryCounts, Section};
+use super::{KeyError, KeySource, QueryCounts, Section};
 use crate::verifying_key::VerifyingKey;
 
 /// How a key file is opened.
@@ -42,28 +42,16 @@ impl ProvingKey {
     /// not a key (empty, cut, too long, contradictory lengths, a bad point in the verifying key).
     pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self, KeyError> {
         let path = path.as_ref().to_path_buf();
-        let io = |action| {
-            let path = path.clone();
-            move |source| KeyError::Io {
-                path,
-                action,
-                source,
-            }
-        };
-        let file = File::open(&path).map_err(io("open"))?;
-        let metadata = file.metadata().map_err(io("read the metadata"))?;
-        if !metadata.is_file() {
-            return Err(KeyError::NotAFile { path });
-        }
+        let KeySource {
+            file,
+            metadata,
+            map,
+        } = KeySource::open(&path)?;
         let stamp = FileStamp::of(&metadata);
         let format = |defect| KeyError::Format {
             path: path.clone(),
             defect,
         };
-        if metadata.len() == 0 {
-            return Err(format(FormatError::Empty));
-        }
-        let map = MappedFile::new(&file).map_err(io("map"))?;
         let layout = KeyLayout::of_params(map.bytes(), options.trailer_bytes.unwrap_or(0))
             .map_err(format)?;
         let verifying_key = VerifyingKey::from_layout(map.bytes(), &layout).map_err(format)?;

@@ -1,8 +1,10 @@
 //! A key that is half written must never be found under its name, and never stay behind under another.
 //!
-//! A file is written under a temporary name in the same folder, flushed to the disk, then renamed; dropping it before
-//! that removes it.
+//! Where the system knows files without a name, the content goes to one and gets its name at the end, so that even a
+//! process that is killed leaves nothing. Elsewhere a file is written under a temporary name in the same folder and
+//! renamed; dropping it before that removes it.
 
+use std::ffi::OsString;
 use std::fs::{File, Permissions};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -10,35 +12,44 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
 
+use super::unnamed;
+
 /// Read and write for all, less what the process's umask takes away, as for any file that a program creates.
 const FILE_MODE: u32 = 0o666;
 
 /// A file that has its content but not yet its name.
 #[derive(Debug)]
 pub(crate) struct StagedFile {
-    file: NamedTempFile,
+    content: Content,
     destination: PathBuf,
+}
+
+#[derive(Debug)]
+enum Content {
+    /// Gone with the process.
+    Unnamed(File),
+    /// Removed when it is dropped.
+    Named(NamedTempFile),
 }
 
 impl StagedFile {
     /// Creates an empty file in the folder of `destination`.
     pub(crate) fn create(destination: &Path) -> io::Result<Self> {
-        let mut prefix = std::ffi::OsString::from(".");
-        prefix.push(destination.file_name().unwrap_or_default());
-        prefix.push(".");
-        let file = Builder::new()
-            .prefix(&prefix)
-            .suffix(".tmp")
-            .permissions(Permissions::from_mode(FILE_MODE))
-            .tempfile_in(folder_of(destination))?;
+        let content = match unnamed::create(folder_of(destination), FILE_MODE)? {
+            Some(file) => Content::Unnamed(file),
+            None => Content::Named(named(destination)?),
+        };
         Ok(Self {
-            file,
+            content,
             destination: destination.to_path_buf(),
         })
     }
 
     pub(crate) fn file(&mut self) -> &mut File {
-        self.file.as_file_mut()
+        match &mut self.content {
+            Content::Unnamed(file) => file,
+            Content::Named(file) => file.as_file_mut(),
+        }
     }
 
     pub(crate) fn destination(&self) -> &Path {
@@ -47,19 +58,55 @@ impl StagedFile {
 
     /// Flushes the content to the disk.
     pub(crate) fn sync(&self) -> io::Result<()> {
-        self.file.as_file().sync_all()
+        match &self.content {
+            Content::Unnamed(file) => file.sync_all(),
+            Content::Named(file) => file.as_file().sync_all(),
+        }
     }
 
     /// Gives the file its name; refuses with [`io::ErrorKind::AlreadyExists`] if it is taken and `replace` is false.
     pub(crate) fn publish(self, replace: bool) -> io::Result<()> {
-        let folder = folder_of(&self.destination).to_path_buf();
-        if replace {
-            self.file.persist(&self.destination)?;
-        } else {
-            self.file.persist_noclobber(&self.destination)?;
+        let Self {
+            content,
+            destination,
+        } = self;
+        let folder = folder_of(&destination);
+        match content {
+            Content::Unnamed(file) if replace => {
+                // A link never replaces, a rename does; the name in between lives for an instant.
+                under_temporary_name(&destination, |builder| {
+                    builder.make_in(folder, |path| unnamed::link(&file, path))
+                })?
+                .persist(&destination)?;
+            }
+            Content::Unnamed(file) => unnamed::link(&file, &destination)?,
+            Content::Named(file) if replace => drop(file.persist(&destination)?),
+            Content::Named(file) => drop(file.persist_noclobber(&destination)?),
         }
-        sync_folder(&folder)
+        sync_folder(folder)
     }
+}
+
+fn named(destination: &Path) -> io::Result<NamedTempFile> {
+    under_temporary_name(destination, |builder| {
+        builder.tempfile_in(folder_of(destination))
+    })
+}
+
+/// Makes a file in the folder of `destination` under a name that shows what it was to become, should it ever stay.
+fn under_temporary_name<R>(
+    destination: &Path,
+    make: impl FnOnce(&Builder<'_, '_>) -> io::Result<R>,
+) -> io::Result<R> {
+    let mut prefix = OsString::from(".");
+    prefix.push(destination.file_name().unwrap_or_default());
+    prefix.push(".");
+    make(
+        Builder::new()
+            .prefix(&prefix)
+            .suffix(".tmp")
+            .permissions(Permissions::from_mode(FILE_MODE)),
+    )
 }
 
 /// Writes a small file whole or not at all.
@@ -104,27 +151,50 @@ mod tests {
         names
     }
 
+    /// A file on its way to `destination`, staged in each way that this system knows.
+    fn staged_each_way(destination: &Path) -> Vec<StagedFile> {
+        let by_name = StagedFile {
+            content: Content::Named(named(destination).expect("create")),
+            destination: destination.to_path_buf(),
+        };
+        vec![StagedFile::create(destination).expect("create"), by_name]
+    }
+
     #[test]
     fn a_dropped_file_leaves_nothing() {
         let folder = tempfile::tempdir().expect("folder");
+        for mut staged in staged_each_way(&folder.path().join("k.params")) {
+            staged.file().write_all(b"half").expect("write");
+        }
+        assert_eq!(names(folder.path()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_file_that_is_being_written_has_no_name_that_a_killed_process_would_leave() {
+        let folder = tempfile::tempdir().expect("folder");
         let mut staged = StagedFile::create(&folder.path().join("k.params")).expect("create");
         staged.file().write_all(b"half").expect("write");
-        assert_eq!(names(folder.path()).len(), 1);
-        drop(staged);
-        assert!(names(folder.path()).is_empty());
+        let unnamed = matches!(staged.content, Content::Unnamed(_));
+        assert_eq!(names(folder.path()).is_empty(), unnamed);
+        staged.publish(false).expect("publish");
+        assert_eq!(names(folder.path()), ["k.params"]);
     }
 
     #[test]
     fn an_existing_file_stays_unless_it_may_be_replaced() {
         let folder = tempfile::tempdir().expect("folder");
         let path = folder.path().join("k.params");
-        fs::write(&path, "old").expect("write");
-        let staged = StagedFile::create(&path).expect("create");
-        let error = staged.publish(false).expect_err("taken");
-        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
-        assert_eq!(fs::read(&path).expect("read"), b"old");
-        replace_file(&path, b"new").expect("replace");
-        assert_eq!(fs::read(&path).expect("read"), b"new");
+        for (refused, mut replacing) in
+            std::iter::zip(staged_each_way(&path), staged_each_way(&path))
+        {
+            fs::write(&path, "old").expect("write");
+            let error = refused.publish(false).expect_err("taken");
+            assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+            assert_eq!(fs::read(&path).expect("read"), b"old");
+            replacing.file().write_all(b"new").expect("write");
+            replacing.publish(true).expect("replace");
+            assert_eq!(fs::read(&path).expect("read"), b"new");
+        }
         assert_eq!(names(folder.path()), ["k.params"]);
     }
 
@@ -134,8 +204,10 @@ mod tests {
         let ordinary = folder.path().join("ordinary");
         fs::write(&ordinary, "").expect("write");
         let published = folder.path().join("published");
-        replace_file(&published, b"").expect("publish");
         let mode = |path: &Path| fs::metadata(path).expect("metadata").permissions().mode();
-        assert_eq!(mode(&published), mode(&ordinary));
+        for staged in staged_each_way(&published) {
+            staged.publish(true).expect("publish");
+            assert_eq!(mode(&published), mode(&ordinary));
+        }
     }
 }

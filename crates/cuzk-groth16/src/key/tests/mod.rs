@@ -14,6 +14,7 @@ use super::*;
 use crate::curve::decode_point_unchecked;
 use crate::field::{Fp, Fp2};
 use crate::setup::test_circuits::RandomCircuit;
+use crate::verifying_key::VerifyingKey;
 
 mod mutations;
 
@@ -105,6 +106,20 @@ fn a_missing_file_and_a_folder_are_refused_with_the_path() {
         "{error}"
     );
     let error = ProvingKey::open(key.folder.path(), &options).expect_err("folder");
+    assert!(matches!(error, KeyError::NotAFile { .. }), "{error}");
+}
+
+#[test]
+fn a_pipe_is_refused_and_not_waited_for() {
+    let key = TestKey::new();
+    let made = std::process::Command::new("mkfifo")
+        .arg(key.path())
+        .status()
+        .expect("mkfifo is in every system");
+    assert!(made.success());
+    let error = ProvingKey::open(key.path(), &OpenOptions::default()).expect_err("a pipe");
+    assert!(matches!(error, KeyError::NotAFile { .. }), "{error}");
+    let error = VerifyingKey::read_file(key.path()).expect_err("a pipe");
     assert!(matches!(error, KeyError::NotAFile { .. }), "{error}");
 }
 
