@@ -39,12 +39,19 @@ fn explain<T: DeserializeOwned>(
             offset,
             extra: rest.len(),
         },
-        parsed => DecodeError::Binary {
-            field,
-            offset,
-            source: parsed.err().unwrap_or(plain),
+        parsed => match parsed.err().unwrap_or(plain) {
+            error if is_end_of_input(&error) => DecodeError::Cut { field, offset },
+            source => DecodeError::Binary {
+                field,
+                offset,
+                source,
+            },
         },
     }
+}
+
+fn is_end_of_input(error: &bincode::Error) -> bool {
+    matches!(&**error, bincode::ErrorKind::Io(error) if error.kind() == std::io::ErrorKind::UnexpectedEof)
 }
 
 #[cfg(test)]
@@ -68,14 +75,19 @@ mod tests {
     #[test]
     fn an_error_names_the_field_and_the_byte() {
         assert!(parse(&[0; 10]).is_ok());
-        for (bytes, offset) in [
-            (&[][..], 0),
-            (&[0; 9], 9),
-            (&[0, 0, 0, 0, 0, 0, 0, 0, 0, 7], 10),
-        ] {
-            let error = parse(bytes).expect_err("too short or no flag").to_string();
-            let expected = format!("payload[4] (byte {offset}): ");
-            assert!(error.starts_with(&expected), "{error}");
+        let flags = [0, 0, 0, 0, 0, 0, 0, 0, 0, 7];
+        let error = parse(&flags).expect_err("7 is no flag").to_string();
+        assert!(error.starts_with("payload[4] (byte 10): "), "{error}");
+    }
+
+    #[test]
+    fn bytes_that_end_too_early_are_said_in_words() {
+        for length in 0..10 {
+            let error = parse(&[0; 10][..length]).expect_err("too short");
+            assert_eq!(
+                error.to_string(),
+                format!("payload[4] is cut: it ends at byte {length}, where more must follow")
+            );
         }
     }
 

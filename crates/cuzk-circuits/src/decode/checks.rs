@@ -39,24 +39,23 @@ pub(super) fn expect_sector_size(
 }
 
 /// A commitment is a field element other than zero.
-pub(super) fn commitment<D: Domain>(
-    path: &'static str,
-    bytes: &[u8; 32],
-) -> Result<D, DecodeError> {
+pub(super) fn commitment<D: Domain>(place: Place<'_>, bytes: &[u8; 32]) -> Result<D, DecodeError> {
     if bytes == &[0; 32] {
-        return Err(DecodeError::Zero { path });
+        return Err(DecodeError::Zero {
+            path: place.to_string(),
+        });
     }
-    field_element(path, bytes)
+    field_element(place, bytes)
 }
 
 /// Bytes that are the canonical form of a scalar.
 pub(super) fn field_element<D: Domain>(
-    path: &'static str,
+    place: Place<'_>,
     bytes: &[u8; 32],
 ) -> Result<D, DecodeError> {
     let domain = Fr::from_repr_vartime(*bytes).and_then(|_| D::try_from_bytes(bytes).ok());
     domain.ok_or_else(|| DecodeError::NotInField {
-        path: path.to_owned(),
+        path: place.to_string(),
         found: Bytes32(*bytes),
     })
 }

@@ -39,7 +39,7 @@ const VANILLA_PROOFS: &str = "vanilla_proofs";
 
 /// `SealCommitPhase1Output` of filecoin-proofs-api.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object with C1 output")]
 pub(super) struct Commit1Wire {
     comm_d: [u8; 32],
     comm_r: [u8; 32],
@@ -142,7 +142,7 @@ impl<'de> Deserialize<'de> for VanillaWire {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 struct ChallengeWire {
     comm_d_proofs: MerkleWire<Sha256Domain>,
     comm_r_last_proof: MerkleWire<PoseidonDomain>,
@@ -153,7 +153,7 @@ struct ChallengeWire {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 struct ReplicaColumnWire {
     c_x: ColumnProofWire,
     #[serde(deserialize_with = "list::<_, _, MAX_PARENTS>")]
@@ -163,14 +163,14 @@ struct ReplicaColumnWire {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 struct ColumnProofWire {
     column: ColumnWire,
     inclusion_proof: MerkleWire<PoseidonDomain>,
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 struct ColumnWire {
     index: u32,
     #[serde(deserialize_with = "list::<_, _, MAX_LAYERS>")]
@@ -181,7 +181,7 @@ struct ColumnWire {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object")]
 struct LabelWire {
     #[serde(deserialize_with = "list::<_, _, MAX_LABEL_PARENTS>")]
     parents: Vec<Node<PoseidonDomain>>,

@@ -100,7 +100,7 @@ pub enum DecodeError {
         field: &'static str,
     },
     /// Not the JSON that was expected.
-    #[error("{field} at {path} (byte {offset}): {source}")]
+    #[error("{field} at {path} (byte {offset}): {}", without_position(fault))]
     Json {
         /// Which payload.
         field: &'static str,
@@ -109,17 +109,28 @@ pub enum DecodeError {
         /// Where the parser stood.
         offset: usize,
         /// What it says.
-        source: serde_json::Error,
+        fault: serde_json::Error,
     },
     /// Not base64.
-    #[error("{field} (byte {offset}): {source}")]
+    #[error(
+        "{field} (byte {offset}) is no standard base64: {}",
+        base64_fault(fault)
+    )]
     Base64 {
         /// Which field.
         field: &'static str,
         /// First byte that does not fit; the length where padding or more is missing.
         offset: usize,
         /// What the decoder says.
-        source: base64::DecodeError,
+        fault: base64::DecodeError,
+    },
+    /// The vanilla proof ends too early.
+    #[error("{field} is cut: it ends at byte {offset}, where more must follow")]
+    Cut {
+        /// Which payload.
+        field: String,
+        /// Its length in bytes.
+        offset: usize,
     },
     /// Not the bincode that was expected.
     #[error("{field} (byte {offset}): {source}")]
@@ -183,7 +194,7 @@ pub enum DecodeError {
     #[error("{path} is all zero")]
     Zero {
         /// Which value.
-        path: &'static str,
+        path: String,
     },
     /// Two values that must be equal are not.
     #[error("{path} is {found}, expected {expected}")]
@@ -221,9 +232,11 @@ pub enum DecodeError {
         found: Bytes32,
     },
     /// Sectors are not in ascending order.
-    #[error("vanilla_proofs[{index}] is of sector {found}, which does not come after {previous}")]
+    #[error("{path}[{index}] is of sector {found}, which does not come after {previous}")]
     SectorOrder {
-        /// Which vanilla proof.
+        /// Which list.
+        path: &'static str,
+        /// Which entry.
         index: usize,
         /// Sector of the one before.
         previous: u64,
@@ -245,6 +258,50 @@ pub enum DecodeError {
     },
 }
 
+impl DecodeError {
+    /// Which entry of the request's list of vanilla proofs is at fault, where it is a single one.
+    ///
+    /// A proof of replication has no such list, only one payload for all partitions.
+    pub fn vanilla_proof_index(&self) -> Option<usize> {
+        let path = match self {
+            Self::Cut { field, .. }
+            | Self::Binary { field, .. }
+            | Self::TrailingBytes { field, .. } => field,
+            Self::Count { path, .. }
+            | Self::TreeKind { path, .. }
+            | Self::ChildIndex { path, .. }
+            | Self::NotInField { path, .. }
+            | Self::Differs { path, .. }
+            | Self::NumberDiffers { path, .. } => path,
+            Self::SectorOrder { index, .. } => return Some(*index),
+            _ => return None,
+        };
+        let (index, _) = path.strip_prefix("vanilla_proofs[")?.split_once(']')?;
+        index.parse().ok()
+    }
+}
+
+/// The parser's words without line and column, which the byte replaces.
+fn without_position(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let position = format!(" at line {} column {}", error.line(), error.column());
+    text.strip_suffix(&position).unwrap_or(&text).to_owned()
+}
+
+/// The decoder's finding without the position, which stands before it.
+fn base64_fault(error: &base64::DecodeError) -> String {
+    match error {
+        base64::DecodeError::InvalidByte(_, byte) => {
+            format!("found '{}'", byte.escape_ascii())
+        }
+        base64::DecodeError::InvalidLastSymbol(_, byte) => {
+            format!("'{}' leaves bits over at the end", byte.escape_ascii())
+        }
+        base64::DecodeError::InvalidLength(_) => "it ends within a group of four".to_owned(),
+        base64::DecodeError::InvalidPadding => "its padding is wrong or missing".to_owned(),
+    }
+}
+
 /// 32 bytes that print as hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Bytes32(pub [u8; 32]);
@@ -258,5 +315,30 @@ impl fmt::Display for Bytes32 {
 impl fmt::Debug for Bytes32 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_vanilla_proof_at_fault_is_known_where_it_is_one() {
+        let count = |path: &str| DecodeError::Count {
+            path: path.to_owned(),
+            expected: 2,
+            found: 3,
+        };
+        assert_eq!(
+            count("vanilla_proofs[12].sectors").vanilla_proof_index(),
+            Some(12)
+        );
+        assert_eq!(count("vanilla_proofs").vanilla_proof_index(), None);
+        let cut = DecodeError::Cut {
+            field: "vanilla_proofs[0]".to_owned(),
+            offset: 7,
+        };
+        assert_eq!(cut.vanilla_proof_index(), Some(0));
+        assert_eq!(DecodeError::Empty { path: "x" }.vanilla_proof_index(), None);
     }
 }

@@ -33,7 +33,10 @@ const VANILLA_PROOF: &str = "vanilla_proof";
 const PHASE1_OUT: &str = "Phase1Out";
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "an object of SectorNum, Phase1Out and SectorSize"
+)]
 struct Wrapper<'a> {
     #[serde(rename = "SectorNum")]
     sector_num: u64,
@@ -45,6 +48,7 @@ struct Wrapper<'a> {
 
 /// What the C1 output says about itself before its vanilla proofs are looked at.
 #[derive(Debug, Deserialize)]
+#[serde(expecting = "an object with C1 output")]
 struct Phase1Header {
     registered_proof: String,
 }
@@ -57,6 +61,12 @@ impl PoRepRequest {
     /// # Errors
     /// With the JSON path or the byte where the payload is malformed.
     pub fn from_payload(vanilla_proof: Bytes, miner_id: u64) -> Result<Self, DecodeError> {
+        // Whatever the payload is about, it is no longer than that of the largest sector.
+        let largest = SealProof {
+            variant: SealVariant::V1_1,
+            sector_size: SectorSize::Gib64,
+        };
+        expect_possible_length(&vanilla_proof, largest)?;
         let wrapper: Wrapper<'_> = from_json(VANILLA_PROOF, &vanilla_proof)?;
         let header: Phase1Header = from_json(PHASE1_OUT, &wrapper.decode()?)?;
         let proof: SealProof = header.registered_proof.parse()?;
@@ -90,15 +100,7 @@ pub fn decode_porep(request: &PoRepRequest) -> Result<Statement, DecodeError> {
         proof.sector_size,
         request.sector_size,
     )?;
-    let limit = max_payload_bytes(proof.sector_size);
-    if request.vanilla_proof.len() > limit {
-        return Err(DecodeError::TooLong {
-            field: VANILLA_PROOF,
-            circuit: proof.circuit_id(),
-            limit,
-            found: request.vanilla_proof.len(),
-        });
-    }
+    expect_possible_length(&request.vanilla_proof, proof)?;
     let commit1: Commit1Wire = from_json(PHASE1_OUT, &unwrap_payload(request, proof)?)?;
     let found: SealProof = commit1.registered_proof.parse()?;
     if found != proof {
@@ -134,18 +136,31 @@ impl Wrapper<'_> {
     fn decode(&self) -> Result<Vec<u8>, DecodeError> {
         STANDARD
             .decode(self.phase1_out.as_bytes())
-            .map_err(|source| DecodeError::Base64 {
+            .map_err(|fault| DecodeError::Base64 {
                 field: PHASE1_OUT,
-                offset: match source {
+                offset: match fault {
                     base64::DecodeError::InvalidByte(offset, _)
                     | base64::DecodeError::InvalidLastSymbol(offset, _) => offset,
                     base64::DecodeError::InvalidLength(_) | base64::DecodeError::InvalidPadding => {
                         self.phase1_out.len()
                     }
                 },
-                source,
+                fault,
             })
     }
+}
+
+fn expect_possible_length(payload: &[u8], proof: SealProof) -> Result<(), DecodeError> {
+    let limit = max_payload_bytes(proof.sector_size);
+    if payload.len() <= limit {
+        return Ok(());
+    }
+    Err(DecodeError::TooLong {
+        field: VANILLA_PROOF,
+        circuit: proof.circuit_id(),
+        limit,
+        found: payload.len(),
+    })
 }
 
 /// Twice what the most wasteful compact JSON of a true vanilla proof takes in base64.
@@ -185,14 +200,16 @@ fn decode<Tree: Erase>(
     let commit1 = commit1.check(proof, &params)?;
     expect_own_sector(request, proof, &commit1)?;
     if commit1.seed == [0; 32] {
-        return Err(DecodeError::Zero { path: "seed" });
+        return Err(DecodeError::Zero {
+            path: "seed".to_owned(),
+        });
     }
     let inputs = PublicInputs {
         replica_id: commit1.replica_id,
         seed: Some(commit1.seed),
         tau: Some(Tau {
-            comm_d: commitment("comm_d", &commit1.comm_d)?,
-            comm_r: commitment("comm_r", &commit1.comm_r)?,
+            comm_d: commitment(Place::root("comm_d"), &commit1.comm_d)?,
+            comm_r: commitment(Place::root("comm_r"), &commit1.comm_r)?,
         }),
         k: None,
     };

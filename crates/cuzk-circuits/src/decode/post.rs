@@ -130,6 +130,7 @@ fn decode<Tree: Erase>(request: &PoStRequest, proof: PoStProof) -> Result<Statem
         let found = u64::from(opened.0);
         if let Some(previous) = previous.replace(found).filter(|last| *last >= found) {
             return Err(DecodeError::SectorOrder {
+                path: VANILLA_PROOFS,
                 index,
                 previous,
                 found,
@@ -169,8 +170,8 @@ impl Call {
         let mut randomness = bytes32("randomness", &request.randomness)?;
         randomness[31] &= 0x3f;
         Ok(Self {
-            randomness: field_element("randomness", &randomness)?,
-            prover_id: field_element("miner_id", &prover_id(request.miner_id))?,
+            randomness: field_element(Place::root("randomness"), &randomness)?,
+            prover_id: field_element(Place::root("miner_id"), &prover_id(request.miner_id))?,
             first_sector: request.partition_index as usize * params.sector_count,
             sector_size: proof.sector_size,
             config,

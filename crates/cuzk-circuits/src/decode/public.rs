@@ -19,6 +19,7 @@ use storage_proofs_post::fallback::{
 use thiserror::Error;
 
 use super::checks::{commitment, field_element};
+use super::place::Place;
 use super::text::from_json;
 use super::{Bytes32, DecodeError};
 use crate::id::{CircuitId, Family};
@@ -46,7 +47,7 @@ pub enum PublicData {
 
 /// What the chain knows of a sealed sector.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object of public data")]
 pub struct PublicSeal {
     /// Name of the registered seal proof.
     pub registered_proof: String,
@@ -66,7 +67,7 @@ pub struct PublicSeal {
 
 /// What the chain knows of a sector update.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object of public data")]
 pub struct PublicUpdate {
     /// Name of the registered update proof.
     pub registered_proof: String,
@@ -80,7 +81,7 @@ pub struct PublicUpdate {
 
 /// What the chain knows of sectors that are still stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object of public data")]
 pub struct PublicPoSt {
     /// Name of the registered `PoSt` proof.
     pub registered_proof: String,
@@ -94,7 +95,7 @@ pub struct PublicPoSt {
 
 /// A sector of a proof of spacetime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object with number and comm_r")]
 pub struct StoredSector {
     /// Its number.
     pub number: u64,
@@ -190,8 +191,8 @@ impl PublicSeal {
         if proof.variant == SealVariant::NonInteractivePoRep {
             return Err(DecodeError::NonInteractive { proof }.into());
         }
-        commitment::<PoseidonDomain>("comm_r", &self.comm_r.0)?;
-        commitment::<Sha256Domain>("comm_d", &self.comm_d.0)?;
+        commitment::<PoseidonDomain>(Place::root("comm_r"), &self.comm_r.0)?;
+        commitment::<Sha256Domain>(Place::root("comm_d"), &self.comm_d.0)?;
         with_tree!(proof.sector_size, Tree => get_seal_inputs::<Tree>(
             &proof.upstream().as_v1_config(),
             self.comm_r.0,
@@ -208,9 +209,9 @@ impl PublicSeal {
 impl PublicUpdate {
     fn public_inputs(&self) -> Result<Vec<Vec<Fr>>, PublicDataError> {
         let proof: UpdateProof = self.registered_proof.parse().map_err(DecodeError::from)?;
-        commitment::<PoseidonDomain>("comm_r_old", &self.comm_r_old.0)?;
-        commitment::<PoseidonDomain>("comm_r_new", &self.comm_r_new.0)?;
-        commitment::<Sha256Domain>("comm_d_new", &self.comm_d_new.0)?;
+        commitment::<PoseidonDomain>(Place::root("comm_r_old"), &self.comm_r_old.0)?;
+        commitment::<PoseidonDomain>(Place::root("comm_r_new"), &self.comm_r_new.0)?;
+        commitment::<Sha256Domain>(Place::root("comm_d_new"), &self.comm_d_new.0)?;
         with_tree!(proof.sector_size, Tree => get_sector_update_inputs::<Tree>(
             &proof.upstream().as_v1_config(),
             self.comm_r_old.0,
@@ -259,8 +260,8 @@ impl PublicPoSt {
         randomness[31] &= 0x3f;
         let num_partitions = sectors.len().div_ceil(params.sector_count);
         let inputs = PublicInputs {
-            randomness: field_element("randomness", &randomness)?,
-            prover_id: field_element("miner_id", &prover_id(self.miner_id))?,
+            randomness: field_element(Place::root("randomness"), &randomness)?,
+            prover_id: field_element(Place::root("miner_id"), &prover_id(self.miner_id))?,
             sectors,
             k: None,
         };
@@ -287,14 +288,17 @@ impl PublicPoSt {
                 let found = sector.number;
                 if let Some(previous) = previous.replace(found).filter(|last| *last >= found) {
                     return Err(DecodeError::SectorOrder {
+                        path: SECTORS,
                         index,
                         previous,
                         found,
                     });
                 }
+                let place = Place::root(SECTORS);
+                let place = place.index(index);
                 Ok(PublicSector {
                     id: SectorId::from(sector.number),
-                    comm_r: commitment("sectors.comm_r", &sector.comm_r.0)?,
+                    comm_r: commitment(place.field("comm_r"), &sector.comm_r.0)?,
                 })
             })
             .collect()

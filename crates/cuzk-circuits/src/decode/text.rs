@@ -26,15 +26,19 @@ fn explain<'de, T: Deserialize<'de>>(
     plain: serde_json::Error,
 ) -> DecodeError {
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    let (path, source) = match serde_path_to_error::deserialize::<_, T>(&mut deserializer) {
+    let (path, fault) = match serde_path_to_error::deserialize::<_, T>(&mut deserializer) {
         Ok(_) => (".".to_owned(), plain),
-        Err(error) => (error.path().to_string(), error.into_inner()),
+        // Where the text ends before a key, the path ends in a question mark.
+        Err(error) => match error.path().to_string().trim_end_matches(['.', '?']) {
+            "" => (".".to_owned(), error.into_inner()),
+            path => (path.to_owned(), error.into_inner()),
+        },
     };
     DecodeError::Json {
         field,
         path,
-        offset: offset(bytes, &source),
-        source,
+        offset: offset(bytes, &fault),
+        fault,
     }
 }
 
@@ -77,6 +81,16 @@ mod tests {
         assert_eq!(error("{\"left\":\n[1,\n\n  300]}"), ("left[1]".into(), 18));
         assert_eq!(error(r#"{"left":[]} x"#), (".".into(), 12));
         assert_eq!(error(""), (".".into(), 0));
+        assert_eq!(error(r#"{"left":[]"#), (".".into(), 9));
+    }
+
+    #[test]
+    fn a_place_is_given_once() {
+        let error = from_json::<Pair>("payload", b"{\"left\":[256]}").expect_err("no byte");
+        assert_eq!(
+            error.to_string(),
+            "payload at left[0] (byte 11): invalid value: integer `256`, expected u8"
+        );
     }
 
     #[test]

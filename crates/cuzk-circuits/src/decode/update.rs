@@ -86,12 +86,12 @@ fn public_inputs(
     request: &SnapDealsRequest,
     params: &PublicParams,
 ) -> Result<PublicInputs, DecodeError> {
-    let comm_r = |name, bytes| commitment::<TreeRDomain>(name, &bytes32(name, bytes)?);
+    let comm_r = |name, bytes| commitment::<TreeRDomain>(Place::root(name), &bytes32(name, bytes)?);
     Ok(PublicInputs {
         k: 0,
         comm_r_old: comm_r("comm_r_old", &request.comm_r_old)?,
         comm_d_new: commitment::<TreeDDomain>(
-            "comm_d_new",
+            Place::root("comm_d_new"),
             &bytes32("comm_d_new", &request.comm_d_new)?,
         )?,
         comm_r_new: comm_r("comm_r_new", &request.comm_r_new)?,

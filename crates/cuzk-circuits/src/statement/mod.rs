@@ -4,6 +4,7 @@
 //! different times on different threads. Cloning it clones a pointer; a partition's circuit
 //! copies that partition's values only, as upstream's constructors demand.
 
+mod compound;
 mod porep;
 mod post;
 mod update;

@@ -5,14 +5,13 @@ use filecoin_hashers::poseidon::PoseidonDomain;
 use filecoin_hashers::sha256::Sha256Domain;
 use filecoin_proofs::DefaultPieceHasher;
 use rayon::prelude::*;
-use storage_proofs_core::compound_proof::CompoundProof;
 use storage_proofs_core::drgraph::Graph;
 use storage_proofs_core::merkle::MerkleProofTrait;
 use storage_proofs_porep::stacked::{
     Proof, PublicInputs, PublicParams, StackedCircuit, StackedCompound, StackedDrg,
 };
 
-use super::{Fault, Parts, UpstreamError};
+use super::{Fault, Parts, UpstreamError, compound};
 use crate::circuit::CircuitVisitor;
 use crate::shape::SectorTree;
 use crate::witness::{Block, BlockKinds, EmitError, PoRepBlocks, Values};
@@ -33,13 +32,11 @@ impl<Tree: SectorTree> Parts for PoRepStatement<Tree> {
     }
 
     fn public_inputs(&self, partition: usize) -> Result<Vec<Fr>, UpstreamError> {
-        let inputs =
-            <Compound<Tree> as CompoundProof<Drg<'_, Tree>, Circuit<Tree>>>::generate_public_inputs(
-                &self.inputs,
-                &self.params,
-                Some(partition),
-            )?;
-        Ok(inputs)
+        compound::public_inputs::<Drg<'_, Tree>, Circuit<Tree>, Compound<Tree>>(
+            &self.inputs,
+            &self.params,
+            partition,
+        )
     }
 
     fn visit<V: CircuitVisitor>(
@@ -47,14 +44,12 @@ impl<Tree: SectorTree> Parts for PoRepStatement<Tree> {
         partition: usize,
         visitor: V,
     ) -> Result<V::Output, UpstreamError> {
-        let circuit = <Compound<Tree> as CompoundProof<Drg<'_, Tree>, Circuit<Tree>>>::circuit(
+        compound::visit::<Drg<'_, Tree>, Circuit<Tree>, Compound<Tree>, V>(
             &self.inputs,
-            (),
-            &self.partitions[partition],
             &self.params,
-            Some(partition),
-        )?;
-        Ok(visitor.visit(circuit))
+            (partition, &self.partitions[partition]),
+            visitor,
+        )
     }
 
     fn emit(&self, partition: usize, kinds: &BlockKinds) -> Result<Values, EmitError> {

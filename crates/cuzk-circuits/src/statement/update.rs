@@ -1,14 +1,13 @@
 //! New data was encoded into a sealed sector.
 
 use blstrs::Scalar as Fr;
-use storage_proofs_core::compound_proof::CompoundProof;
 use storage_proofs_core::proof::ProofScheme;
 use storage_proofs_update::{
     EmptySectorUpdate, EmptySectorUpdateCircuit, EmptySectorUpdateCompound, PartitionProof,
     PublicInputs, PublicParams,
 };
 
-use super::{Fault, Parts, UpstreamError};
+use super::{Fault, Parts, UpstreamError, compound};
 use crate::circuit::CircuitVisitor;
 use crate::shape::SectorTree;
 use crate::witness::{Block, BlockKinds, EmitError, UpdateBlocks, Values};
@@ -29,13 +28,11 @@ impl<Tree: SectorTree> Parts for UpdateStatement<Tree> {
     }
 
     fn public_inputs(&self, partition: usize) -> Result<Vec<Fr>, UpstreamError> {
-        let inputs =
-            <Compound<Tree> as CompoundProof<Scheme<Tree>, Circuit<Tree>>>::generate_public_inputs(
-                &self.inputs,
-                &self.params,
-                Some(partition),
-            )?;
-        Ok(inputs)
+        compound::public_inputs::<Scheme<Tree>, Circuit<Tree>, Compound<Tree>>(
+            &self.inputs,
+            &self.params,
+            partition,
+        )
     }
 
     fn visit<V: CircuitVisitor>(
@@ -43,14 +40,12 @@ impl<Tree: SectorTree> Parts for UpdateStatement<Tree> {
         partition: usize,
         visitor: V,
     ) -> Result<V::Output, UpstreamError> {
-        let circuit = <Compound<Tree> as CompoundProof<Scheme<Tree>, Circuit<Tree>>>::circuit(
+        compound::visit::<Scheme<Tree>, Circuit<Tree>, Compound<Tree>, V>(
             &self.inputs,
-            (),
-            &self.partitions[partition],
             &self.params,
-            Some(partition),
-        )?;
-        Ok(visitor.visit(circuit))
+            (partition, &self.partitions[partition]),
+            visitor,
+        )
     }
 
     fn emit(&self, partition: usize, kinds: &BlockKinds) -> Result<Values, EmitError> {

@@ -141,12 +141,12 @@ const BOTH: &[Case] = &[
     (
         "nothing",
         |r| r.vanilla_proofs[0] = Bytes::new(),
-        &["vanilla_proofs[0] (byte 0)"],
+        &["vanilla_proofs[0] is cut: it ends at byte 0"],
     ),
     (
         "cut in the middle",
         |r| edit_bytes(r, |b| b.truncate(500)),
-        &["vanilla_proofs[0] ", "(byte 500)"],
+        &["vanilla_proofs[0] ", "is cut: it ends at byte 500"],
     ),
     (
         "four bytes more",
@@ -226,7 +226,7 @@ const WINDOW: &[Case] = &[
     (
         "the second sector broken",
         |r| r.vanilla_proofs[1] = Bytes::from_static(&[0; 8]),
-        &["vanilla_proofs[1] (byte 8)"],
+        &["vanilla_proofs[1] is cut: it ends at byte 8"],
     ),
 ];
 

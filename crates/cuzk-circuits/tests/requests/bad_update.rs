@@ -170,12 +170,12 @@ const BYTES: &[Case] = &[
     (
         "nothing",
         |r| r.vanilla_proofs[0] = Bytes::new(),
-        &["vanilla_proofs[0] (byte 0)"],
+        &["vanilla_proofs[0] is cut: it ends at byte 0"],
     ),
     (
         "cut in the middle",
         |r| edit_bytes(r, |b| b.truncate(1000)),
-        &["vanilla_proofs[0] (byte 1000)"],
+        &["vanilla_proofs[0] is cut: it ends at byte 1000"],
     ),
     (
         "a byte more",

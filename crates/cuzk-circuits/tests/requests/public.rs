@@ -142,7 +142,12 @@ fn public_data_that_names_no_statement_is_refused() {
     assert!(error(PublicData::WindowPoSt(none)).contains("sectors"));
     let mut twice = window;
     twice.sectors.reverse();
-    assert!(error(PublicData::WindowPoSt(twice)).contains("sector"));
+    let order = error(PublicData::WindowPoSt(twice.clone()));
+    assert!(order.contains("sectors[1] is of sector"), "{order}");
+    twice.sectors.reverse();
+    twice.sectors[1].comm_r = Bytes32([0; 32]);
+    let zero = error(PublicData::WindowPoSt(twice));
+    assert!(zero.contains("sectors[1].comm_r is all zero"), "{zero}");
     let mut two = winning;
     two.sectors.push(StoredSector {
         number: 9,
@@ -156,6 +161,13 @@ fn a_payload_alone_makes_the_request_that_a_client_sends() {
     let request = &fixture().porep;
     let made = PoRepRequest::from_payload(request.vanilla_proof.clone(), MINER_ID);
     assert_eq!(made.expect("a whole payload"), *request);
+
+    let error = PoRepRequest::from_payload(" ".repeat(200_000_000).into(), MINER_ID);
+    let error = error.expect_err("too long for any sector").to_string();
+    assert!(
+        error.contains("200000000 bytes long, porep-64g takes at most"),
+        "{error}"
+    );
 
     let broken = c1_text(request).replacen("registered_proof", "registered_prof", 1);
     let broken = crate::fixture::with_c1_text(request, &broken).vanilla_proof;
