@@ -33,23 +33,28 @@ impl ProofEncoding {
 /// Proof bytes from a file in any of the encodings.
 ///
 /// # Errors
-/// When the content is neither raw nor a text in one of the encodings; the message gives the
-/// position of the first byte that does not fit.
+/// When the content is neither raw nor a text in one of the encodings.
 pub(crate) fn decode_proof(content: &[u8]) -> anyhow::Result<Vec<u8>> {
     match content.first() {
         None => bail!("the file is empty"),
         Some(first) if first & 0x80 != 0 => return Ok(content.to_vec()),
         Some(_) => {}
     }
-    let text = content.trim_ascii();
-    if text.iter().all(u8::is_ascii_hexdigit) {
-        let text = str::from_utf8(text).expect("hexadecimal digits are UTF-8");
-        return parse_hex(text);
+    // Tools that print either encoding break it into lines.
+    let is_blank = |byte: &u8| byte.is_ascii_whitespace();
+    let text: Vec<u8> = content
+        .iter()
+        .filter(|byte| !is_blank(byte))
+        .copied()
+        .collect();
+    let digits = text.strip_prefix(b"0x").unwrap_or(&text);
+    if digits.iter().all(u8::is_ascii_hexdigit) {
+        let digits = str::from_utf8(digits).expect("hexadecimal digits are UTF-8");
+        return parse_hex(digits);
     }
-    match STANDARD.decode(text) {
-        Ok(bytes) => Ok(bytes),
-        Err(error) => bail!("neither raw proof bytes nor hexadecimal nor base64: {error}"),
-    }
+    STANDARD
+        .decode(&text)
+        .map_err(|_| anyhow::anyhow!("neither raw proof bytes nor hexadecimal nor base64"))
 }
 
 /// Lower-case hexadecimal digits.
@@ -124,6 +129,22 @@ mod tests {
             let content = encoding.encode(&proof);
             assert_eq!(decode_proof(&content).unwrap(), proof, "{encoding:?}");
         }
+    }
+
+    #[test]
+    fn a_proof_that_a_tool_broke_into_lines_is_read() {
+        let proof: Vec<u8> = (0..192_u32).map(|i| 0x80 | (i * 37) as u8).collect();
+        for text in [STANDARD.encode(&proof), hex(&proof)] {
+            let lines: Vec<&str> = (0..text.len())
+                .step_by(76)
+                .map(|start| &text[start..text.len().min(start + 76)])
+                .collect();
+            for end in ["\n", "\r\n"] {
+                assert_eq!(decode_proof(lines.join(end).as_bytes()).unwrap(), proof);
+            }
+        }
+        let prefixed = format!("0x{}\n", hex(&proof));
+        assert_eq!(decode_proof(prefixed.as_bytes()).unwrap(), proof);
     }
 
     #[test]

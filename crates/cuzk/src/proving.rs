@@ -14,8 +14,8 @@ use cuzk_circuits::{
     CircuitError, CircuitId, CircuitVisitor, Statement, WitnessError, WitnessLayout,
 };
 use cuzk_groth16::{
-    Blinding, CpuDevice, CpuSettings, DeviceError, LoadedCircuit, Partition, PreparedVerifyingKey,
-    Proof, ProverDevice as _, ProvingKey, verify,
+    Blinding, CpuDevice, CpuSettings, DeviceError, LoadedCircuit, Partition, PointCheck,
+    PreparedVerifyingKey, Proof, ProverDevice as _, ProvingKey, verify,
 };
 use cuzk_r1cs::{CompiledCircuit, Fr, PackedWitness, SatisfactionError, Shape, check_satisfied};
 
@@ -232,16 +232,30 @@ fn verify_partition(
     let start = Instant::now();
     let inputs = public_inputs(statement, partition)?;
     let verified = verify(pvk, &inputs, proof);
-    step.rename("done");
-    verified.or_exit(ExitClass::NotVerified, || {
-        format!(
-            "the finished proof of {} partition {partition} does not verify and is thrown away; the \
-             key may be damaged: cuzk key check {}",
-            statement.circuit_id(),
-            crate::keys::shell_word(key.path())
-        )
-    })?;
-    Ok(start.elapsed())
+    let elapsed = start.elapsed();
+    let Err(error) = verified else {
+        step.rename("done");
+        return Ok(elapsed);
+    };
+    let verdict = format!(
+        "the finished proof of {} partition {partition} does not verify and is thrown away",
+        statement.circuit_id()
+    );
+    // Points are not checked while they are added up. One that is none spoils every proof, and its
+    // place tells the operator what to do.
+    step.rename("looking for damage in the key");
+    key.check_points(PointCheck::OnCurve, &|_| {})
+        .or_exit(ExitClass::Key, || verdict.clone())?;
+    let advice = format!(
+        "all points of the key are on the curve, but they may be of another key: cuzk key check {} \
+         --digest",
+        crate::keys::shell_word(key.path())
+    );
+    Err(classed(
+        ExitClass::NotVerified,
+        format!("{verdict}; {advice}"),
+        error,
+    ))
 }
 
 /// Public inputs of one partition, without ONE.

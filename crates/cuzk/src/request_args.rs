@@ -1,10 +1,7 @@
 //! The options that describe a request to `prove` and `verify`, one set per kind, as close to the
 //! fields of the wire as files and a command line allow.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use clap::Args;
@@ -15,8 +12,16 @@ use cuzk_circuits::{
 
 use crate::{
     encoding::Hex32,
-    exit::{ExitClass, OrExit as _},
+    exit::{ExitClass, OrExit as _, classed},
+    input_file::read,
 };
+
+/// A request and the files that its payloads come from, in order.
+#[derive(Debug)]
+pub(crate) struct FileRequest {
+    pub(crate) request: ProofRequest,
+    files: Vec<PathBuf>,
+}
 
 /// A miner's id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,6 +96,24 @@ pub(crate) struct PoStArgs {
     randomness: Hex32,
 }
 
+/// The sectors of a deadline, or of one partition of it.
+#[derive(Debug, Args)]
+pub(crate) struct WindowPoStArgs {
+    #[command(flatten)]
+    sectors: PoStArgs,
+    /// Which partition of the call these sectors are, from 0; its sectors must fit one circuit. In the
+    /// first version (5 to 9) challenges depend on it
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    partition_index: u32,
+}
+
+/// The one sector that was drawn for a block.
+#[derive(Debug, Args)]
+pub(crate) struct WinningPoStArgs {
+    #[command(flatten)]
+    sectors: PoStArgs,
+}
+
 /// The request about the C1 output in a file, of the miner of synthetic sectors unless another is named.
 ///
 /// # Errors
@@ -98,9 +121,12 @@ pub(crate) struct PoStArgs {
 pub(crate) fn synthetic_or_own(
     c1: &Path,
     miner_id: Option<MinerId>,
-) -> anyhow::Result<ProofRequest> {
+) -> anyhow::Result<FileRequest> {
     let miner_id = miner_id.map_or(synthetic::MINER_ID, |miner| miner.0);
-    Ok(ProofRequest::PoRep(replication(c1, miner_id)?))
+    Ok(FileRequest {
+        request: ProofRequest::PoRep(replication(c1, miner_id)?),
+        files: vec![c1.to_owned()],
+    })
 }
 
 /// The request about the C1 output in a file.
@@ -110,7 +136,7 @@ fn replication(c1: &Path, miner_id: u64) -> anyhow::Result<PoRepRequest> {
 }
 
 impl PoRepArgs {
-    pub(crate) fn request(&self) -> anyhow::Result<ProofRequest> {
+    pub(crate) fn request(&self) -> anyhow::Result<FileRequest> {
         let mut request = replication(&self.c1, self.miner_id.0)?;
         // What the command line says is compared with the payload when the request is decoded.
         if let Some(proof) = self.registered_proof {
@@ -120,40 +146,52 @@ impl PoRepArgs {
         if let Some(sector_number) = self.sector_number {
             request.sector_number = sector_number;
         }
-        Ok(ProofRequest::PoRep(request))
+        Ok(FileRequest {
+            request: ProofRequest::PoRep(request),
+            files: vec![self.c1.clone()],
+        })
     }
 }
 
 impl SnapDealsArgs {
-    pub(crate) fn request(&self) -> anyhow::Result<ProofRequest> {
+    pub(crate) fn request(&self) -> anyhow::Result<FileRequest> {
         let bytes = |hash: Hex32| Bytes::copy_from_slice(&hash.0);
-        Ok(ProofRequest::SnapDeals(SnapDealsRequest {
+        let request = ProofRequest::SnapDeals(SnapDealsRequest {
             registered_proof: self.registered_proof.number(),
             sector_size: self.registered_proof.sector_size.bytes(),
             comm_r_old: bytes(self.comm_r_old),
             comm_r_new: bytes(self.comm_r_new),
             comm_d_new: bytes(self.comm_d_new),
             vanilla_proofs: read_all(&self.vanilla)?,
-        }))
+        });
+        Ok(FileRequest::from_list(request, &self.vanilla))
+    }
+}
+
+impl WindowPoStArgs {
+    pub(crate) fn request(&self) -> anyhow::Result<FileRequest> {
+        let request = self.sectors.request(self.partition_index)?;
+        let request = ProofRequest::WindowPoSt(request);
+        Ok(FileRequest::from_list(request, &self.sectors.vanilla))
+    }
+}
+
+impl WinningPoStArgs {
+    pub(crate) fn request(&self) -> anyhow::Result<FileRequest> {
+        // A winning proof is never one of several partitions.
+        let request = ProofRequest::WinningPoSt(self.sectors.request(0)?);
+        Ok(FileRequest::from_list(request, &self.sectors.vanilla))
     }
 }
 
 impl PoStArgs {
-    pub(crate) fn window_request(&self) -> anyhow::Result<ProofRequest> {
-        Ok(ProofRequest::WindowPoSt(self.request()?))
-    }
-
-    pub(crate) fn winning_request(&self) -> anyhow::Result<ProofRequest> {
-        Ok(ProofRequest::WinningPoSt(self.request()?))
-    }
-
-    fn request(&self) -> anyhow::Result<PoStRequest> {
+    fn request(&self, partition_index: u32) -> anyhow::Result<PoStRequest> {
         Ok(PoStRequest {
             registered_proof: self.registered_proof.number(),
             sector_size: self.registered_proof.sector_size.bytes(),
             miner_id: self.miner_id.0,
             randomness: Bytes::copy_from_slice(&self.randomness.0),
-            partition_index: 0,
+            partition_index,
             vanilla_proofs: read_all(&self.vanilla)?,
         })
     }
@@ -164,31 +202,48 @@ impl PoStArgs {
 /// # Errors
 /// Invalid input, with the path or the byte of the fault.
 pub(crate) fn decode(request: &ProofRequest) -> anyhow::Result<Statement> {
-    request.decode().or_exit(ExitClass::InvalidInput, || {
-        format!("the {} request is refused", request.family())
-    })
+    request
+        .decode()
+        .or_exit(ExitClass::InvalidInput, || refused(request))
+}
+
+/// What stands before every reason why a request is refused.
+pub(crate) fn refused(request: &ProofRequest) -> String {
+    format!("the {} request is refused", request.family())
+}
+
+impl FileRequest {
+    fn from_list(request: ProofRequest, files: &[PathBuf]) -> Self {
+        Self {
+            request,
+            files: files.to_vec(),
+        }
+    }
+
+    /// Decodes and checks the request; the payloads are not kept.
+    ///
+    /// # Errors
+    /// Invalid input, with the file, and the path or the byte of the fault in it.
+    pub(crate) fn decode(self) -> anyhow::Result<Statement> {
+        self.request.decode().map_err(|error| {
+            let file = match (error.vanilla_proof_index(), self.files.as_slice()) {
+                // The one payload of a replication holds all that can be wrong.
+                (_, [only]) => Some(only),
+                (Some(index), files) => files.get(index),
+                (None, _) => None,
+            };
+            let refused = refused(&self.request);
+            let message = match file {
+                Some(file) => format!("{}: {refused}", file.display()),
+                None => refused,
+            };
+            classed(ExitClass::InvalidInput, message, error)
+        })
+    }
 }
 
 fn read_all(paths: &[PathBuf]) -> anyhow::Result<Vec<Bytes>> {
     paths.iter().map(|path| read(path)).collect()
-}
-
-/// The content of a file that the command line names.
-///
-/// # Errors
-/// Invalid input, when there is no such file; resource, when it cannot be read.
-pub(crate) fn read(path: &Path) -> anyhow::Result<Bytes> {
-    match fs::read(path) {
-        Ok(content) => Ok(Bytes::from(content)),
-        Err(error) => {
-            let class = if error.kind() == std::io::ErrorKind::NotFound {
-                ExitClass::InvalidInput
-            } else {
-                ExitClass::Resource
-            };
-            Err(error).or_exit(class, || format!("reading {}", path.display()))
-        }
-    }
 }
 
 fn seal_proof(text: &str) -> Result<SealProof, UnknownRegisteredProof> {
@@ -239,12 +294,5 @@ mod tests {
         assert_eq!(seal_proof("StackedDrg32GiBV1_1").unwrap(), by_number);
         assert!(post_proof("99").unwrap_err().to_string().contains("99"));
         assert!(update_proof("x").unwrap_err().to_string().contains("\"x\""));
-    }
-
-    #[test]
-    fn a_missing_file_is_invalid_input_and_named() {
-        let error = read(Path::new("/nowhere/c1.json")).unwrap_err();
-        assert_eq!(crate::exit::class_of(&error), ExitClass::InvalidInput);
-        assert!(error.to_string().contains("/nowhere/c1.json"));
     }
 }

@@ -122,13 +122,22 @@ fn options_of(request: &ProofRequest, files: &str) -> String {
             hex(&request.comm_r_new),
             hex(&request.comm_d_new),
         ),
-        ProofRequest::WindowPoSt(request) | ProofRequest::WinningPoSt(request) => format!(
-            "--registered-proof {} --miner-id {} --randomness {} --vanilla {files}",
-            request.registered_proof,
-            request.miner_id,
-            hex(&request.randomness),
+        ProofRequest::WindowPoSt(request) => format!(
+            "--partition-index {} {}",
+            request.partition_index,
+            post_options(request, files)
         ),
+        ProofRequest::WinningPoSt(request) => post_options(request, files),
     }
+}
+
+fn post_options(request: &PoStRequest, files: &str) -> String {
+    format!(
+        "--registered-proof {} --miner-id {} --randomness {} --vanilla {files}",
+        request.registered_proof,
+        request.miner_id,
+        hex(&request.randomness),
+    )
 }
 
 fn write_file(path: PathBuf, content: &[u8]) -> anyhow::Result<PathBuf> {

@@ -191,7 +191,7 @@ fn a_proof_with_a_flipped_sign_does_not_verify() {
     let run = home
         .verify(&home.saved("public.json"), &tampered)
         .expect_code(5);
-    assert!(run.err.contains("do not verify"), "{run:?}");
+    assert!(run.err.contains("does not verify"), "{run:?}");
     assert!(run.out.is_empty(), "{run:?}");
 }
 
@@ -238,7 +238,16 @@ fn a_damaged_vanilla_proof_is_refused_and_makes_no_proof() {
     let wrong = |bytes: &mut Vec<u8>| bytes[100] ^= 1;
     home.edited("vanilla-0.bin", "cut.bin", cut);
     home.edited("vanilla-0.bin", "wrong.bin", wrong);
-    for (file, text) in [("cut.bin", "vanilla_proofs[0]"), ("wrong.bin", "wpost-2k")] {
+    for (file, text) in [
+        (
+            "cut.bin",
+            "cut.bin: the WindowPoSt request is refused: vanilla_proofs[0] is cut: it ends at byte 100",
+        ),
+        (
+            "wrong.bin",
+            "wpost-2k partition 0: constraint system not satisfied",
+        ),
+    ] {
         let run = home
             .prove_with("saved/wpost/vanilla-0.bin", file)
             .expect_code(3);
@@ -246,6 +255,68 @@ fn a_damaged_vanilla_proof_is_refused_and_makes_no_proof() {
     }
     let after = fs::read(home.saved("proof.bin")).expect("the saved proof");
     assert_eq!(before, after, "a refused request has written a proof");
+}
+
+#[test]
+fn a_window_post_may_be_a_later_partition_of_its_call() {
+    let home = home();
+    let at = |index: &str, proof: &str| {
+        let mut args: Vec<&str> = home.prove.iter().map(String::as_str).collect();
+        for pair in 0..args.len() - 1 {
+            match args[pair] {
+                "--partition-index" => args[pair + 1] = index,
+                "--registered-proof" => args[pair + 1] = proof,
+                "--out" => args[pair + 1] = "later.bin",
+                _ => {}
+            }
+        }
+        home.run(&args)
+    };
+    // Challenges of the second version do not depend on the place.
+    at("7", "StackedDrgWindow2KiBV1_2").expect_code(0);
+    // Those of the first do, and the saved sectors answer these as far as the versions agree.
+    let first = at("0", "StackedDrgWindow2KiBV1").expect_code(3);
+    assert!(first.err.contains("vanilla_proofs[1]"), "{first:?}");
+    let later = at("1", "StackedDrgWindow2KiBV1").expect_code(3);
+    assert!(later.err.contains("vanilla_proofs[0]"), "{later:?}");
+}
+
+#[test]
+fn what_is_no_file_is_refused_and_not_waited_for() {
+    let home = home();
+    let pipe = home.path("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.expect("mkfifo is in every system").success());
+    let run = home
+        .prove_with("saved/wpost/vanilla-0.bin", "pipe")
+        .expect_code(3);
+    assert!(run.err.contains("pipe is not a regular file"), "{run:?}");
+    let run = home.prove("keys", &["--out", "pipe"]).expect_code(6);
+    assert!(
+        run.err.contains("pipe exists and is not a regular file"),
+        "{run:?}"
+    );
+    assert!(!fs::metadata(&pipe).expect("the pipe").is_file());
+}
+
+#[test]
+fn a_key_with_a_flipped_byte_makes_no_proof_and_is_named_with_section_and_index() {
+    let home = home();
+    let damaged = home.path("damaged");
+    fs::create_dir(&damaged).expect("a folder");
+    for entry in fs::read_dir(home.path("keys")).expect("the key folder") {
+        let path = entry.expect("an entry").path();
+        let mut content = fs::read(&path).expect("a key file");
+        if path.extension().is_some_and(|found| found == "params") {
+            // The last point of the last vector.
+            *content.last_mut().expect("a key") ^= 1;
+        }
+        fs::write(damaged.join(path.file_name().expect("a name")), content).expect("a copy");
+    }
+    let run = home.prove("damaged", &["--out", "no.bin"]).expect_code(4);
+    assert!(run.err.contains("section b_g2 index"), "{run:?}");
+    assert!(run.err.contains("thrown away"), "{run:?}");
+    assert!(!home.path("no.bin").exists());
 }
 
 #[test]
@@ -284,6 +355,10 @@ fn a_missing_key_exits_with_4_and_names_path_origin_and_way_out() {
     ] {
         assert!(run.err.contains(text), "{text}: {run:?}");
     }
+    assert!(
+        !home.path("elsewhere").exists(),
+        "a key was made in silence"
+    );
     let public = home.saved("public.json");
     let proof = home.saved("proof.bin");
     let args = [

@@ -57,7 +57,7 @@ fn a_synthetic_post_is_a_folder_with_a_file_per_sector() {
     }
     let command = json["command"].as_str().expect("a command");
     assert!(
-        command.starts_with("cuzk prove wpost --registered-proof 10 "),
+        command.starts_with("cuzk prove wpost --partition-index 0 --registered-proof 10 "),
         "{command}"
     );
 }

@@ -15,7 +15,7 @@ use tonic::{
 use super::args::{CredentialArgs, DaemonArgs};
 use crate::{
     exit::{ExitClass, OrExit as _},
-    request_args::read,
+    input_file::read,
     session::Session,
 };
 

@@ -23,8 +23,11 @@ use crate::{
     keys::KeyStore,
     memory::PeakMeter,
     output::Page,
+    proof_file::ProofFile,
     proving::{ProvedStatement, Prover},
-    request_args::{PoRepArgs, PoStArgs, SnapDealsArgs, decode},
+    request_args::{
+        FileRequest, PoRepArgs, SnapDealsArgs, WindowPoStArgs, WinningPoStArgs, refused,
+    },
     session::Session,
     units,
 };
@@ -75,11 +78,13 @@ enum ProveKind {
     #[command(
         name = "wpost",
         after_help = "Examples:\n  cuzk prove wpost --vanilla sector-*.bin --registered-proof 13 \
-                      --miner-id 1000 --randomness HEX --out proof.bin"
+                      --miner-id 1000 --randomness HEX --out proof.bin\n  cuzk prove wpost \
+                      --vanilla sector-*.bin --registered-proof 8 --miner-id 1000 --randomness HEX \
+                      --partition-index 1"
     )]
     WindowPoSt {
         #[command(flatten)]
-        request: PoStArgs,
+        request: WindowPoStArgs,
         #[command(flatten)]
         options: ProveOptions,
     },
@@ -93,7 +98,7 @@ enum ProveKind {
     )]
     WinningPoSt {
         #[command(flatten)]
-        request: PoStArgs,
+        request: WinningPoStArgs,
         #[command(flatten)]
         options: ProveOptions,
     },
@@ -165,12 +170,18 @@ pub(crate) fn run(args: &ProveArgs, session: &Session) -> anyhow::Result<()> {
     let (request, options) = match &args.kind {
         ProveKind::PoRep { request, options } => (request.request()?, options),
         ProveKind::SnapDeals { request, options } => (request.request()?, options),
-        ProveKind::WindowPoSt { request, options } => (request.window_request()?, options),
-        ProveKind::WinningPoSt { request, options } => (request.winning_request()?, options),
+        ProveKind::WindowPoSt { request, options } => (request.request()?, options),
+        ProveKind::WinningPoSt { request, options } => (request.request()?, options),
+    };
+    let out = options.out.as_deref().map(ProofFile::prepare).transpose()?;
+    let destination = Destination {
+        file: out,
+        options,
+        session,
     };
     match &options.addr {
-        Some(address) => ask(address, request, options, session),
-        None => prove(request, options, session),
+        Some(address) => ask(address, request.request, &destination),
+        None => prove(request, &destination),
     }
 }
 
@@ -178,9 +189,11 @@ pub(crate) fn run(args: &ProveArgs, session: &Session) -> anyhow::Result<()> {
 fn ask(
     address: &Address,
     request: ProofRequest,
-    options: &ProveOptions,
-    session: &Session,
+    destination: &Destination<'_>,
 ) -> anyhow::Result<()> {
+    let Destination {
+        options, session, ..
+    } = *destination;
     session.announce(&[Concern::Client])?;
     let kind = request.family().prefix();
     let daemon = DaemonArgs {
@@ -216,7 +229,7 @@ fn ask(
         result.devices.join(", "),
         units::time(Duration::from_millis(result.total_ms))
     ));
-    deliver(&answer.proof, options, session)?;
+    destination.deliver(&answer.proof)?;
     if options.out.is_none() && !session.output.is_json() {
         return Ok(());
     }
@@ -225,17 +238,22 @@ fn ask(
     })
 }
 
-/// Writes the proof to its file, or to standard output where results are for people.
-fn deliver(proof: &[u8], options: &ProveOptions, session: &Session) -> anyhow::Result<()> {
-    match &options.out {
-        Some(out) => {
-            let encoding = options.encoding.unwrap_or(ProofEncoding::Raw);
-            write_proof(out, &encoding.encode(proof))
-        }
-        None if session.output.is_json() => Ok(()),
-        None => {
-            let encoding = options.encoding.unwrap_or(ProofEncoding::Hex);
-            session.output.raw(&encoding.encode(proof))
+/// Where the proof goes, and all else that both ways of proving need.
+struct Destination<'a> {
+    file: Option<ProofFile>,
+    options: &'a ProveOptions,
+    session: &'a Session,
+}
+
+impl Destination<'_> {
+    /// Writes the proof to its file, or to standard output where results are for people.
+    fn deliver(&self, proof: &[u8]) -> anyhow::Result<()> {
+        let encoding = self.options.encoding;
+        let output = &self.session.output;
+        match &self.file {
+            Some(file) => file.write(&encoding.unwrap_or(ProofEncoding::Raw).encode(proof)),
+            None if output.is_json() => Ok(()),
+            None => output.raw(&encoding.unwrap_or(ProofEncoding::Hex).encode(proof)),
         }
     }
 }
@@ -245,13 +263,17 @@ fn delivered(proof_bytes: u64, out: Option<&Path>) -> String {
     format!("{proof_bytes} bytes of proof, verified{place}")
 }
 
-fn prove(request: ProofRequest, options: &ProveOptions, session: &Session) -> anyhow::Result<()> {
+fn prove(files: FileRequest, destination: &Destination<'_>) -> anyhow::Result<()> {
+    let Destination {
+        options, session, ..
+    } = *destination;
     let mut concerns = vec![Concern::Threads, Concern::Synthesis];
     if options.keys.is_none() {
         concerns.push(Concern::ParameterFolder);
     }
     session.announce(&concerns)?;
     let threads = session.start_threads()?;
+    let request = &files.request;
     let family = request.family();
     let meter = PeakMeter::start();
     let store = KeyStore::new(
@@ -260,13 +282,12 @@ fn prove(request: ProofRequest, options: &ProveOptions, session: &Session) -> an
             .parameter_folder(options.keys.as_deref())?,
     );
     // The key is looked for before the payload is decoded: it is missing more often.
-    let id = request.circuit_id().or_exit(ExitClass::InvalidInput, || {
-        format!("the {family} request is refused")
-    })?;
+    let id = request
+        .circuit_id()
+        .or_exit(ExitClass::InvalidInput, || refused(request))?;
     let key = store.open(id)?;
     let start = Instant::now();
-    let statement = decode(&request)?;
-    drop(request);
+    let statement = files.decode()?;
     let decode_s = start.elapsed().as_secs_f64();
     if options.check_vanilla {
         check_vanilla(&statement, session)?;
@@ -292,7 +313,7 @@ fn prove(request: ProofRequest, options: &ProveOptions, session: &Session) -> an
         peak_rss_bytes: meter.finish(),
     };
     session.output.message(&result.summary(&proved));
-    deliver(&proof, options, session)?;
+    destination.deliver(&proof)?;
     if options.out.is_none() && !session.output.is_json() {
         return Ok(());
     }
@@ -305,25 +326,6 @@ fn check_vanilla(statement: &Statement, session: &Session) -> anyhow::Result<()>
         .check_vanilla()
         .or_exit(ExitClass::InvalidInput, || {
             "the vanilla proofs do not pass".to_owned()
-        })
-}
-
-/// Writes a file as a whole or not at all: a reader never sees half a proof.
-fn write_proof(path: &Path, content: &[u8]) -> anyhow::Result<()> {
-    use std::io::Write as _;
-    let folder = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    tempfile::NamedTempFile::new_in(folder)
-        .and_then(|mut file| {
-            file.write_all(content)?;
-            file.as_file().sync_all()?;
-            Ok(file.persist(path)?)
-        })
-        .map(drop)
-        .or_exit(ExitClass::Resource, || {
-            format!("writing the proof to {}", path.display())
         })
 }
 

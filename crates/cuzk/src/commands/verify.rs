@@ -16,9 +16,9 @@ use crate::{
     encoding::decode_proof,
     environment::Concern,
     exit::{ExitClass, OrExit as _, classed},
+    input_file::read,
     keys::KeyStore,
     output::Page,
-    request_args::read,
     session::Session,
     units,
 };
@@ -29,14 +29,19 @@ use crate::{
 ///
 /// Public data is a JSON object; hashes are 64 hexadecimal digits, registered proofs names such as
 /// `StackedDrg32GiBV1_1`.
-///
-///   porep            `registered_proof`, `miner_id`, `sector_number`, ticket, seed, `comm_r`, `comm_d`
-///
-///   snap             `registered_proof`, `comm_r_old`, `comm_r_new`, `comm_d_new`
-///
-///   wpost, winning   `registered_proof`, `miner_id`, randomness, sectors: a list of {number, `comm_r`}
 #[derive(Debug, Args)]
 #[command(
+    after_long_help = concat!(
+        "Keys of the public data:\n",
+        "  porep           registered_proof, miner_id, sector_number, ticket, seed, comm_r, comm_d\n",
+        "  snap            registered_proof, comm_r_old, comm_r_new, comm_d_new\n",
+        "  wpost, winning  registered_proof, miner_id, randomness, sectors: list of {number, comm_r}\n\n",
+        "Examples:\n",
+        "  cuzk verify porep --public public.json --proof proof.bin\n",
+        "  cuzk verify winning --public public.json --proof proof.hex --keys ./keys --json\n\n",
+        "cuzk demo --save DIR writes public data and proofs of every kind and prints the commands that\n",
+        "verify them."
+    ),
     after_help = "Examples:\n  cuzk verify porep --public public.json --proof proof.bin\n  cuzk \
                   verify winning --public public.json --proof proof.hex --keys ./keys --json\n\n\
                   cuzk demo --save DIR writes public data and proofs of every kind and prints the \

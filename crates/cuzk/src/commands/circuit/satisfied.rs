@@ -11,7 +11,7 @@ use crate::{
     exit::{ExitClass, OrExit as _, failure},
     memory::PeakMeter,
     output::Page,
-    request_args::{MinerId, decode, synthetic_or_own},
+    request_args::{MinerId, synthetic_or_own},
     rows::RowProgress,
     session::Session,
     units,
@@ -43,7 +43,7 @@ pub(super) fn run(values: &VanillaValues<'_>, session: &Session) -> anyhow::Resu
     let meter = PeakMeter::start();
     let start = Instant::now();
     let request = synthetic_or_own(values.c1, values.miner_id)?;
-    let statement = decode(&request)?;
+    let statement = request.decode()?;
     let (id, partition) = (values.circuit, values.partition);
     if statement.circuit_id() != id {
         return Err(failure(
