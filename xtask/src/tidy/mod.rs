@@ -69,3 +69,20 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     ));
     Ok(())
 }
+
+/// What a rule says about a file with this content.
+#[cfg(test)]
+fn problems(
+    rule: impl FnOnce(&sources::Source) -> Vec<Finding>,
+    path: &str,
+    text: &str,
+) -> Vec<String> {
+    let findings = rule(&sources::Source {
+        path: path.to_owned(),
+        text: text.to_owned(),
+    });
+    findings
+        .into_iter()
+        .map(|finding| finding.to_string())
+        .collect()
+}

@@ -172,14 +172,7 @@ mod tests {
     use super::*;
 
     fn problems(path: &str, text: &str) -> Vec<String> {
-        let source = Source {
-            path: path.to_owned(),
-            text: text.to_owned(),
-        };
-        check(&source)
-            .into_iter()
-            .map(|finding| finding.to_string())
-            .collect()
+        crate::tidy::problems(check, path, text)
     }
 
     #[test]
