@@ -50,12 +50,11 @@ struct Compilation {
 pub(super) fn run(args: &CompileArgs, session: &Session) -> anyhow::Result<()> {
     session.announce(&[Concern::Synthesis])?;
     let id = args.circuit;
-    let path = match &args.out {
-        Some(path) => path.clone(),
-        None => {
-            let folder = session.environment.parameter_folder(args.keys.as_deref())?;
-            circuit_path(&folder.path, id)
-        }
+    let path = if let Some(path) = &args.out {
+        path.clone()
+    } else {
+        let folder = session.environment.parameter_folder(args.keys.as_deref())?;
+        circuit_path(&folder.path, id)
     };
     let meter = PeakMeter::start();
     let start = Instant::now();
