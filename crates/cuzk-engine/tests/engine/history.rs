@@ -14,7 +14,7 @@ const PARTITION_BYTES: u64 = 16 * GIB;
 const NUM_PROOFS: u32 = 30;
 
 struct Run {
-    /// Sets of evaluations that were alive at the worst moment.
+    /// Sets of values that were alive at the worst moment.
     peak_sets: u64,
     /// Bytes of permits at the worst moment.
     peak_permits: u64,
@@ -52,7 +52,7 @@ async fn run(mistakes: Mistakes, budget_bytes: u64) -> Run {
     at_zero(&engine).await;
     let snapshot = engine.snapshot();
     Run {
-        peak_sets: snapshot.buffers[&BufferClass::Evaluations].peak_count,
+        peak_sets: snapshot.buffers[&BufferClass::Witness].peak_count,
         peak_permits: snapshot.budget.peak_bytes,
         per_proof,
     }

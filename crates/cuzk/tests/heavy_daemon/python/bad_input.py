@@ -100,7 +100,7 @@ def cases(porep, winning):
     yield "payload of another kind", changed(porep, vanilla_proofs=[b"x"]), "vanilla_proofs"
     yield "zero proofs", changed(winning, vanilla_proofs=[]), "vanilla_proofs"
     yield "two proofs", changed(winning, vanilla_proofs=[winning.vanilla_proofs[0]] * 2), "vanilla_proofs"
-    yield "cut vanilla proof", changed(winning, vanilla_proofs=[winning.vanilla_proofs[0][:100]]), "vanilla_proofs[0] (byte"
+    yield "cut vanilla proof", changed(winning, vanilla_proofs=[winning.vanilla_proofs[0][:100]]), "vanilla_proofs[0] is cut: it ends at byte 100"
     yield "trailing bytes", changed(winning, vanilla_proofs=[winning.vanilla_proofs[0] + b"x"]), "vanilla_proofs[0]"
     yield "200 MB of vanilla proof", changed(winning, vanilla_proofs=[b"\xff" * 200_000_000]), "vanilla_proofs[0]"
     yield "short randomness", changed(winning, randomness=b"x" * 31), "randomness"
