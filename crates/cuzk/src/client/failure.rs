@@ -7,7 +7,10 @@ use crate::exit::{ExitClass, failure};
 
 /// The failure of a call, with the daemon's words.
 pub(crate) fn from_status(status: &Status) -> anyhow::Error {
+    // A status with a cause was made on this side of a broken connection, whatever its code.
+    let is_broken = std::error::Error::source(status).is_some();
     let class = match status.code() {
+        _ if is_broken => ExitClass::Daemon,
         Code::InvalidArgument | Code::NotFound => ExitClass::InvalidInput,
         Code::FailedPrecondition => ExitClass::Key,
         Code::Internal | Code::Unimplemented => ExitClass::Internal,
