@@ -130,15 +130,7 @@ impl Prover {
         key: &Arc<ProvingKey>,
         circuit: Arc<CompiledCircuit>,
     ) -> anyhow::Result<ProvableCircuit> {
-        let layout = WitnessLayout::new(id);
-        if layout.kinds() != circuit.kinds() {
-            return Err(failure(
-                ExitClass::Internal,
-                format!(
-                    "the witness generator of {id} has other kinds of variables than the compiled circuit"
-                ),
-            ));
-        }
+        let layout = WitnessLayout::of_compiled(id, &circuit).map_err(witness_failure)?;
         let loaded = self
             .device
             .load_key(Arc::clone(key))

@@ -27,6 +27,14 @@ pub enum WitnessError {
         /// The layout's circuit.
         found: CircuitId,
     },
+    /// The layout and a compiled circuit disagree about which variables are bits.
+    #[error(
+        "the witness generator of {circuit} has other kinds of variables than the compiled circuit"
+    )]
+    OtherKinds {
+        /// Which circuit.
+        circuit: CircuitId,
+    },
     /// The vanilla proof has not the form that the circuit has.
     #[error("{circuit} partition {partition}, {block}: {fault}")]
     Vanilla {

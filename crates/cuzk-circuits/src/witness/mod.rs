@@ -24,7 +24,7 @@ mod word;
 use std::sync::Arc;
 
 use blstrs::Scalar as Fr;
-use cuzk_r1cs::{PackedWitness, VariableKinds};
+use cuzk_r1cs::{CompiledCircuit, PackedWitness, VariableKinds};
 use ff::Field;
 
 pub(crate) use blocks::{BlockKinds, EmitError, Values};
@@ -55,6 +55,25 @@ impl WitnessLayout {
             kinds: Arc::new(variable_kinds(&blocks)),
             blocks,
         }
+    }
+
+    /// The layout of a circuit that was compiled. It shares the circuit's kinds, so that they are held once and a device need
+    /// not compare them with a witness.
+    ///
+    /// # Errors
+    /// [`WitnessError::OtherKinds`] when the rows of `compiled` imply other kinds.
+    pub fn of_compiled(
+        circuit: CircuitId,
+        compiled: &CompiledCircuit,
+    ) -> Result<Self, WitnessError> {
+        let own = Self::new(circuit);
+        if own.kinds != *compiled.kinds() {
+            return Err(WitnessError::OtherKinds { circuit });
+        }
+        Ok(Self {
+            kinds: Arc::clone(compiled.kinds()),
+            ..own
+        })
     }
 
     /// Which circuit.

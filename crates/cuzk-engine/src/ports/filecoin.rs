@@ -48,7 +48,7 @@ impl CircuitSource for FilecoinCircuits {
     fn resident_bytes(&self, circuit: CircuitId) -> u64 {
         /// More than the templates of any published circuit take.
         const TEMPLATE_BYTES: usize = 32 << 20;
-        /// Kinds, twice, with their directories of ranks, and two densities.
+        /// Kinds, with their directory of ranks, two densities, and a second set of kinds while both are compared.
         const BITS_PER_VARIABLE: usize = 5;
         let info = circuit.info();
         let bits = info.num_inputs + BITS_PER_VARIABLE * info.num_aux.unwrap_or(0);
@@ -61,13 +61,7 @@ impl CircuitSource for FilecoinCircuits {
             None => compile_circuit(circuit, &|_| ()),
         }
         .map_err(|error| PortError::new(ErrorClass::Internal, error))?;
-        let layout = WitnessLayout::new(circuit);
-        if layout.kinds() != compiled.kinds() {
-            return Err(PortError::new(
-                ErrorClass::Internal,
-                format!("witnesses of {circuit} have other kinds of variables than its rows"),
-            ));
-        }
+        let layout = WitnessLayout::of_compiled(circuit, &compiled).map_err(witness_error)?;
         lock(&self.layouts).insert(circuit, Arc::new(layout));
         Ok(Arc::new(compiled))
     }
@@ -98,18 +92,27 @@ impl Provable for FilecoinStatement {
         })
     }
 
-    fn witness(&self, partition: usize, _: &CompiledCircuit) -> Result<PackedWitness, PortError> {
-        let circuit = self.circuit_id();
-        let known = lock(&self.layouts).get(&circuit).cloned();
-        let layout = known.unwrap_or_else(|| Arc::new(WitnessLayout::new(circuit)));
+    fn witness(
+        &self,
+        partition: usize,
+        circuit: &CompiledCircuit,
+    ) -> Result<PackedWitness, PortError> {
+        let id = self.circuit_id();
+        let known = lock(&self.layouts).get(&id).cloned();
+        let layout = match known {
+            Some(layout) => layout,
+            None => Arc::new(WitnessLayout::of_compiled(id, circuit).map_err(witness_error)?),
+        };
         self.statement
             .packed_witness(partition, &layout)
-            .map_err(|error| {
-                let class = match error {
-                    WitnessError::Vanilla { .. } => ErrorClass::Invalid,
-                    _ => ErrorClass::Internal,
-                };
-                PortError::new(class, error)
-            })
+            .map_err(witness_error)
     }
+}
+
+fn witness_error(error: WitnessError) -> PortError {
+    let class = match error {
+        WitnessError::Vanilla { .. } => ErrorClass::Invalid,
+        _ => ErrorClass::Internal,
+    };
+    PortError::new(class, error)
 }

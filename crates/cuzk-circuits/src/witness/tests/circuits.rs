@@ -115,3 +115,16 @@ fn another_circuits_layout_and_a_partition_beyond_the_last_are_refused() {
         })
     ));
 }
+
+#[test]
+fn a_layout_shares_the_kinds_of_its_compiled_circuit_and_of_no_other() {
+    let [window, winning] = ["wpost-2k", "winning-2k"].map(|id| id.parse().expect("a circuit"));
+    let compiled = crate::compile_circuit(window, &|_| ()).expect("it compiles");
+    let layout = WitnessLayout::of_compiled(window, &compiled).expect("its own circuit");
+    assert!(std::sync::Arc::ptr_eq(layout.kinds(), compiled.kinds()));
+    let error = WitnessLayout::of_compiled(winning, &compiled);
+    assert!(matches!(
+        error,
+        Err(WitnessError::OtherKinds { circuit }) if circuit == winning
+    ));
+}
