@@ -5,6 +5,7 @@
 
 use bellpepper_core::{Circuit, ConstraintSystem, LinearCombination, SynthesisError, Variable};
 use ff::Field;
+use rayon::prelude::*;
 
 use crate::{Densities, Density, Fr, Shape, Witness};
 
@@ -45,13 +46,13 @@ impl Evaluations {
         self.c.resize(num_rows, Fr::ZERO);
     }
 
-    /// Index of the first row with `a * b != c`.
+    /// Index of the first row with `a * b != c`, by the threads of the current pool.
     pub fn first_unsatisfied(&self) -> Option<usize> {
         self.a
-            .iter()
+            .par_iter()
             .zip(&self.b)
             .zip(&self.c)
-            .position(|((a, b), c)| a * b != *c)
+            .position_first(|((a, b), c)| a * b != *c)
     }
 }
 

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use cuzk_r1cs::{CompiledCircuit, Densities, Evaluations, Fr, PackedWitness, TemplateEvaluator};
 use rayon::ThreadPool;
-use rayon::prelude::*;
 
 use super::bases::KeyBases;
 use super::error::DeviceError;
@@ -116,7 +115,11 @@ impl ProverDevice for CpuDevice {
         let evaluator: &TemplateEvaluator = circuit.form(NAME)?;
         let evaluations = self.start.install(|| {
             let evaluations = evaluator.evaluate(&witness)?;
-            expect_satisfied(&evaluations).map(|()| evaluations)
+            // The quotient of violated rows would be no polynomial.
+            match evaluations.first_unsatisfied() {
+                Some(row) => Err(DeviceError::Unsatisfied { row }),
+                None => Ok(evaluations),
+            }
         })?;
         let evaluate = watch.lap();
         let quotient = self.quotient(circuit.circuit(), evaluations);
@@ -215,16 +218,6 @@ impl Stopwatch {
     fn lap(&mut self) -> Duration {
         let now = Instant::now();
         now - std::mem::replace(&mut self.0, now)
-    }
-}
-
-/// Refuses row values of a witness that violates the circuit: their quotient is no polynomial.
-fn expect_satisfied(evaluations: &Evaluations) -> Result<(), DeviceError> {
-    let Evaluations { a, b, c } = evaluations;
-    let rows = a.par_iter().zip(b).zip(c);
-    match rows.position_first(|((a, b), c)| a * b != *c) {
-        Some(row) => Err(DeviceError::Unsatisfied { row }),
-        None => Ok(()),
     }
 }
 
