@@ -1,4 +1,4 @@
-//! What our constraint systems share: how they allocate variables, and that they are their own root.
+//! What our constraint systems share: how they allocate variables, what they ignore, and that they are their own root.
 //!
 //! A trait cannot give part of another trait's methods, so macros do.
 
@@ -70,4 +70,19 @@ macro_rules! valued_variables {
     };
 }
 
-pub(crate) use {counted_variables, unnamed_root, valued_variables};
+/// Constraints in a constraint system that is after the variables alone; their closures are never called.
+macro_rules! ignored_rows {
+    () => {
+        fn enforce<A, AR, LA, LB, LC>(&mut self, _: A, _: LA, _: LB, _: LC)
+        where
+            A: FnOnce() -> AR,
+            AR: Into<String>,
+            LA: FnOnce(LinearCombination<Fr>) -> LinearCombination<Fr>,
+            LB: FnOnce(LinearCombination<Fr>) -> LinearCombination<Fr>,
+            LC: FnOnce(LinearCombination<Fr>) -> LinearCombination<Fr>,
+        {
+        }
+    };
+}
+
+pub(crate) use {counted_variables, ignored_rows, unnamed_root, valued_variables};

@@ -142,15 +142,7 @@ impl ConstraintSystem<Fr> for Comparing<'_> {
         Ok(self.compare_input(value()?))
     }
 
-    fn enforce<A, AR, LA, LB, LC>(&mut self, _: A, _: LA, _: LB, _: LC)
-    where
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-        LA: FnOnce(LinearCombination<Fr>) -> LinearCombination<Fr>,
-        LB: FnOnce(LinearCombination<Fr>) -> LinearCombination<Fr>,
-        LC: FnOnce(LinearCombination<Fr>) -> LinearCombination<Fr>,
-    {
-    }
+    crate::system::ignored_rows!();
 
     crate::system::unnamed_root!();
 }
