@@ -61,8 +61,8 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Bytes> {
     clippy::unwrap_used,
     reason = "a failed unwrap is a failed test and says where"
 )]
-mod tests {
-    use std::process::Command;
+pub(crate) mod tests {
+    use std::{path::PathBuf, process::Command};
 
     use super::*;
     use crate::exit::class_of;
@@ -73,6 +73,14 @@ mod tests {
         let text = format!("{error:#}");
         assert!(text.contains(path.to_str().unwrap()), "{text}");
         text
+    }
+
+    /// A named pipe that nobody writes to or reads from.
+    pub(crate) fn pipe_in(folder: &Path) -> PathBuf {
+        let pipe = folder.join("pipe");
+        let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(made.success());
+        pipe
     }
 
     #[test]
@@ -96,14 +104,7 @@ mod tests {
     #[test]
     fn a_folder_a_pipe_and_a_device_are_refused_and_not_waited_for() {
         let folder = tempfile::tempdir().unwrap();
-        let pipe = folder.path().join("pipe");
-        assert!(
-            Command::new("mkfifo")
-                .arg(&pipe)
-                .status()
-                .unwrap()
-                .success()
-        );
+        let pipe = pipe_in(folder.path());
         for path in [folder.path(), &pipe, Path::new("/dev/zero")] {
             assert!(refusal(path).ends_with("is not a regular file"));
         }

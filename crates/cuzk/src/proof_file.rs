@@ -88,10 +88,10 @@ fn writing(path: &Path) -> String {
     reason = "a failed unwrap is a failed test and says where"
 )]
 mod tests {
-    use std::{os::unix::fs::symlink, process::Command};
+    use std::os::unix::fs::symlink;
 
     use super::*;
-    use crate::exit::class_of;
+    use crate::{exit::class_of, input_file::tests::pipe_in};
 
     fn refusal(path: &Path) -> String {
         let error = ProofFile::prepare(path).unwrap_err();
@@ -126,14 +126,7 @@ mod tests {
     #[test]
     fn a_pipe_is_refused_and_stays_a_pipe() {
         let folder = tempfile::tempdir().unwrap();
-        let pipe = folder.path().join("pipe");
-        assert!(
-            Command::new("mkfifo")
-                .arg(&pipe)
-                .status()
-                .unwrap()
-                .success()
-        );
+        let pipe = pipe_in(folder.path());
         assert!(refusal(&pipe).contains("not a regular file"));
         assert!(!fs::metadata(&pipe).unwrap().is_file());
     }

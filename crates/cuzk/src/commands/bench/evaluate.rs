@@ -5,14 +5,14 @@ use std::{num::NonZeroU32, path::PathBuf, time::Duration};
 use anyhow::Context as _;
 
 use clap::Args;
-use cuzk_circuits::{CircuitId, CircuitVisitor, Statement, with_blank_circuit};
+use cuzk_circuits::{CircuitId, CircuitVisitor, Statement};
 use cuzk_r1cs::{
-    CompileError, CompiledCircuit, DirectEvaluation, Fr, PackedWitness, TemplateEvaluator,
-    evaluate_first_rows,
+    CompiledCircuit, DirectEvaluation, Fr, PackedWitness, TemplateEvaluator, evaluate_first_rows,
 };
 use serde::Serialize;
 
 use crate::{
+    circuits,
     commands::circuit::open_compiled,
     cpu_time::ThreadTimer,
     environment::Concern,
@@ -117,14 +117,6 @@ pub(super) fn run(args: &EvaluateArgs, session: &Session) -> anyhow::Result<()> 
 }
 
 fn compiled_circuit(args: &EvaluateArgs, session: &Session) -> anyhow::Result<CompiledCircuit> {
-    struct Compile;
-    impl CircuitVisitor for Compile {
-        type Output = Result<CompiledCircuit, CompileError>;
-
-        fn visit<C: bellpepper_core::Circuit<Fr> + Send>(self, circuit: C) -> Self::Output {
-            CompiledCircuit::compile(circuit, &|_| ())
-        }
-    }
     let id = args.circuit;
     if let Some(path) = &args.compiled {
         let (found, circuit) = open_compiled(path)?;
@@ -137,8 +129,7 @@ fn compiled_circuit(args: &EvaluateArgs, session: &Session) -> anyhow::Result<Co
             ))
         };
     }
-    let _step = session.output.step(&format!("compiling {id}"));
-    with_blank_circuit(id, Compile).or_exit(ExitClass::Internal, || format!("compiling {id}"))
+    circuits::compile(id, &session.output)
 }
 
 /// The first rows of a statement's circuit, and the processor time until they were there.
