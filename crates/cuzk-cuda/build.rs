@@ -19,7 +19,9 @@ use std::{
 };
 
 const ARCHITECTURES: [&str; 6] = ["80", "86", "89", "90", "100", "120"];
-const SOURCES: [&str; 6] = ["ntt", "sort", "msm_g1", "msm_g2", "bitmap", "rates"];
+const SOURCES: [&str; 7] = [
+    "ntt", "sort", "msm_g1", "msm_g2", "bitmap", "points", "rates",
+];
 
 const NVCC_HELP: &str = "\
 the feature `cuda` needs nvcc 13.0. Either install NVIDIA's CUDA toolkit, or take the compiler alone from PyPI:

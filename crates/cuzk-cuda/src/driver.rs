@@ -389,7 +389,8 @@ impl Session {
         self.upload_bytes(buffer, 0, scalars.bytes())
     }
 
-    fn upload_bytes<T: Plain>(
+    /// Writes what lies `first` values behind the buffer's beginning. The bytes need not be values yet.
+    pub(crate) fn upload_bytes<T: Plain>(
         &self,
         buffer: &mut DeviceBuffer<T>,
         first: usize,
@@ -437,6 +438,17 @@ impl Session {
         .map_err(|e| driver_error("cuMemcpyDtoHAsync", e))?;
         self.wait()?;
         Ok(values)
+    }
+
+    /// Appends the bytes of the buffer's first `len` values.
+    pub(crate) fn download_bytes<T: Plain>(
+        &self,
+        buffer: &DeviceBuffer<T>,
+        len: usize,
+        bytes: &mut Vec<u8>,
+    ) -> Result<(), CudaError> {
+        bytes.extend_from_slice(as_bytes(&self.download_first(buffer, len)?));
+        Ok(())
     }
 
     pub(crate) fn copy<T: Plain>(

@@ -1,5 +1,6 @@
 //! What can go wrong between the host and a card.
 
+use cuzk_groth16::Section;
 use thiserror::Error;
 
 /// A failed operation of the CUDA device.
@@ -86,5 +87,13 @@ pub enum CudaError {
         terms: usize,
         /// Terms that fit.
         max: usize,
+    },
+    /// A key holds bytes that encode no point of the curve.
+    #[error("{section} of the key holds no point of its curve at index {index}")]
+    BadPoint {
+        /// The vector of the key.
+        section: Section,
+        /// The first such position in it.
+        index: u32,
     },
 }

@@ -21,13 +21,14 @@ macro_rules! image {
 }
 
 /// All images; a [`Kernel`] names its own by position.
-pub(crate) const IMAGES: [Image; 6] = [
+pub(crate) const IMAGES: [Image; 7] = [
     image!("ntt"),
     image!("sort"),
     image!("msm_g1"),
     image!("bitmap"),
     image!("rates"),
     image!("msm_g2"),
+    image!("points"),
 ];
 
 /// A kernel, and the dynamic shared memory that it may ask for beyond 48 KiB.
@@ -81,6 +82,8 @@ pub struct GroupKernels {
     pub(crate) join_splits: Kernel,
     pub(crate) reduce_buckets: Kernel,
     pub(crate) reduce_partials: Kernel,
+    pub(crate) decode: Kernel,
+    pub(crate) encode: Kernel,
     /// Blocks of a summation that a multiprocessor runs at once.
     pub(crate) sum_blocks_per_sm: u32,
     /// Segments of a lane in the wide summation.
@@ -101,6 +104,8 @@ impl DeviceGroup for Fp {
         join_splits: kernel(2, "cuzk_g1_join_splits"),
         reduce_buckets: kernel(2, "cuzk_g1_reduce_buckets"),
         reduce_partials: kernel(2, "cuzk_g1_reduce_partials"),
+        decode: kernel(6, "cuzk_g1_decode"),
+        encode: kernel(6, "cuzk_g1_encode"),
         sum_blocks_per_sm: 4,
         wide: 16,
     };
@@ -113,6 +118,8 @@ impl DeviceGroup for Fp2 {
         join_splits: kernel(5, "cuzk_g2_join_splits"),
         reduce_buckets: kernel(5, "cuzk_g2_reduce_buckets"),
         reduce_partials: kernel(5, "cuzk_g2_reduce_partials"),
+        decode: kernel(6, "cuzk_g2_decode"),
+        encode: kernel(6, "cuzk_g2_encode"),
         sum_blocks_per_sm: 2,
         wide: 8,
     };

@@ -11,6 +11,8 @@ mod bitmap_sum;
 #[cfg(feature = "cuda")]
 mod device;
 #[cfg(feature = "cuda")]
+mod device_key;
+#[cfg(feature = "cuda")]
 mod driver;
 #[cfg(feature = "cuda")]
 mod kernels;
@@ -31,6 +33,7 @@ pub use ntt_plan::{MAX_LOG_SIZE, NttPlan, Pass};
 pub use {
     bitmap_sum::BitmapSum,
     device::{Device, DeviceInfo, devices},
+    device_key::DeviceKey,
     driver::DeviceBuffer,
     kernels::DeviceGroup,
     multiexp::{MultiExp, MultiExpTimes, ScalarForm},

@@ -6,6 +6,7 @@
     reason = "a test that fails to reach the device fails"
 )]
 
+mod keys;
 mod multiplications;
 mod transforms;
 
