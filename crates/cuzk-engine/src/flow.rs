@@ -264,6 +264,7 @@ async fn start_claimed(
         Err(_) => fail(core, &job, panicked(Stage::Start, task.partition)),
         Ok(Err(error)) => device_failed(core, task, device, Stage::Start, error),
         Ok(Ok((pending, holding))) => {
+            job.add_evaluation(pending.start_times().evaluate);
             let (slot, freed) = oneshot::channel();
             let started = StartedPartition {
                 pending,

@@ -29,7 +29,45 @@ pub(crate) struct Folds {
     /// Steps that run and when they began. The same step may run twice for a moment, when a partition is proved again.
     pub(crate) running: HashMap<Step, Vec<Duration>>,
     pub(crate) timeline: VecDeque<Span>,
-    pub(crate) device_busy: BTreeMap<usize, Duration>,
+    pub(crate) devices: BTreeMap<usize, Occupation>,
+}
+
+/// When a device had a partition in `start` or `finish`. Partitions overlap; time counts once.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Occupation {
+    num_running: usize,
+    since: Duration,
+    total: Duration,
+}
+
+impl Occupation {
+    fn begin(&mut self, at: Duration) {
+        if self.num_running == 0 {
+            self.since = at;
+        }
+        self.num_running += 1;
+    }
+
+    fn end(&mut self, at: Duration) {
+        self.num_running -= 1;
+        if self.num_running == 0 {
+            self.total += at.saturating_sub(self.since);
+        }
+    }
+
+    /// Until now.
+    pub(crate) fn busy(&self, now: Duration) -> Duration {
+        match self.num_running {
+            0 => self.total,
+            _ => self.total + now.saturating_sub(self.since),
+        }
+    }
+}
+
+/// The device that a step occupies.
+fn occupied(step: &Step) -> Option<usize> {
+    step.device
+        .filter(|_| matches!(step.stage, Stage::Start | Stage::Finish))
 }
 
 impl Folds {
@@ -54,7 +92,12 @@ impl Folds {
                 buffer.count -= 1;
                 buffer.bytes -= bytes;
             }
-            Event::StepBegan { step } => self.running.entry(*step).or_default().push(stamped.at),
+            Event::StepBegan { step } => {
+                self.running.entry(*step).or_default().push(stamped.at);
+                if let Some(device) = occupied(step) {
+                    self.devices.entry(device).or_default().begin(stamped.at);
+                }
+            }
             Event::StepEnded { step, took } => self.end_step(*step, *took, stamped.at),
             _ => {}
         }
@@ -71,8 +114,8 @@ impl Folds {
         stage.count += 1;
         stage.total += took;
         stage.longest = stage.longest.max(took);
-        if let (Stage::Start | Stage::Finish, Some(device)) = (step.stage, step.device) {
-            *self.device_busy.entry(device).or_default() += took;
+        if let Some(device) = occupied(&step) {
+            self.devices.entry(device).or_default().end(at);
         }
         if self.timeline.len() == TIMELINE_STEPS {
             self.timeline.pop_front();
@@ -133,6 +176,37 @@ mod tests {
         assert!(folds.running.contains_key(&step));
         apply(&mut folds, Event::StepEnded { step, took });
         assert!(folds.running.is_empty());
-        assert_eq!(folds.device_busy[&0], 2 * took);
+    }
+
+    #[test]
+    fn a_device_with_two_partitions_is_busy_once() {
+        let mut folds = Folds::default();
+        let step = |stage, partition| Step {
+            stage,
+            circuit: None,
+            job: None,
+            partition: Some(partition),
+            device: Some(0),
+        };
+        let began = |step| Event::StepBegan { step };
+        let ended = |step| Event::StepEnded {
+            step,
+            took: Duration::ZERO,
+        };
+        let start = step(Stage::Start, 1);
+        let finish = step(Stage::Finish, 0);
+        for (at, event) in [
+            (1, began(finish)),
+            (2, began(start)),
+            (3, ended(finish)),
+            (5, ended(start)),
+            (9, began(step(Stage::Finish, 1))),
+        ] {
+            let at = Duration::from_secs(at);
+            folds.apply(&Stamped { at, event });
+        }
+        let busy = |now| folds.devices[&0].busy(Duration::from_secs(now));
+        assert_eq!(busy(9), Duration::from_secs(4));
+        assert_eq!(busy(10), Duration::from_secs(5), "it is busy again");
     }
 }

@@ -37,7 +37,7 @@ pub struct DeviceStatus {
     pub last_error: Option<String>,
     /// Partitions that it holds, from `start` to the end of `finish`, the oldest first.
     pub in_flight: Vec<(JobId, CircuitId, usize)>,
-    /// Time that it spent in `start` and `finish`, in sum.
+    /// Time in which at least one of its partitions was in `start` or `finish`.
     pub busy: Duration,
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn snapshot(core: &Core) -> Snapshot {
         degraded.extend(running.iter().filter(|step| step.stalled).map(stalled));
         Snapshot {
             uptime,
-            devices: devices(core, folds),
+            devices: devices(core, folds, uptime),
             residents,
             queues: queues(&unfinished),
             totals: folds.totals,
@@ -119,7 +119,7 @@ fn running(core: &Core, folds: &Folds, uptime: Duration) -> Vec<RunningStep> {
     running
 }
 
-fn devices(core: &Core, folds: &Folds) -> Vec<DeviceStatus> {
+fn devices(core: &Core, folds: &Folds, now: Duration) -> Vec<DeviceStatus> {
     let devices = core.devices.iter().enumerate();
     devices
         .map(|(index, device)| {
@@ -133,7 +133,10 @@ fn devices(core: &Core, folds: &Folds) -> Vec<DeviceStatus> {
                 health,
                 last_error,
                 in_flight,
-                busy: folds.device_busy.get(&index).copied().unwrap_or_default(),
+                busy: folds
+                    .devices
+                    .get(&index)
+                    .map_or(Duration::ZERO, |occupation| occupation.busy(now)),
             }
         })
         .collect()

@@ -5,6 +5,7 @@ pub mod journal;
 pub mod listen;
 pub mod metrics;
 mod observation;
+pub mod process;
 mod server;
 mod service;
 mod status_code;

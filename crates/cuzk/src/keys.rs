@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// A folder of keys.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct KeyStore {
     folder: Folder,
 }

@@ -2,6 +2,7 @@
 
 mod allocation;
 mod bellperson_prover;
+mod blame;
 mod circuits;
 mod cli;
 mod client;
@@ -10,23 +11,25 @@ mod config;
 mod cpu_time;
 mod daemon;
 mod development_keys;
+mod direct;
 mod encoding;
 mod environment;
 mod exit;
 mod input_file;
 mod inputs;
 mod keys;
+mod local;
 mod memory;
 mod output;
 mod progress;
 mod proof_file;
-mod proving;
 mod request_args;
 mod rows;
 mod saved;
 mod session;
 mod units;
 mod variables;
+mod verification;
 
 use std::process::ExitCode;
 

@@ -11,6 +11,8 @@ use std::{
     time::Duration,
 };
 
+use cuzk_server::process::{peak_resident_bytes, resident_bytes};
+
 /// Time between two samples where the kernel's own high-water mark cannot be used.
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(5);
 /// What the kernel wants to read in `clear_refs` to set the high-water mark back.
@@ -35,7 +37,7 @@ impl PeakMeter {
     /// Begins a measurement with the best method that this process may use.
     pub(crate) fn start() -> Self {
         let resettable = fs::write("/proc/self/clear_refs", RESET_HIGH_WATER_MARK).is_ok();
-        if resettable && status_bytes("VmHWM:").is_some() {
+        if resettable && peak_resident_bytes().is_some() {
             return Self(Source::HighWaterMark);
         }
         if resident_bytes().is_none() {
@@ -47,7 +49,7 @@ impl PeakMeter {
     /// Peak resident bytes since `start`; `None` where the platform does not tell.
     pub(crate) fn finish(self) -> Option<u64> {
         match self.0 {
-            Source::HighWaterMark => status_bytes("VmHWM:"),
+            Source::HighWaterMark => peak_resident_bytes(),
             Source::Sampler { stop, thread } => {
                 drop(stop);
                 thread.join().ok()
@@ -55,11 +57,6 @@ impl PeakMeter {
             Source::Unavailable => None,
         }
     }
-}
-
-/// Bytes resident now; `None` where the platform does not tell.
-fn resident_bytes() -> Option<u64> {
-    status_bytes("VmRSS:")
 }
 
 fn start_sampler() -> Source {
@@ -76,28 +73,9 @@ fn start_sampler() -> Source {
     Source::Sampler { stop, thread }
 }
 
-/// One field of `/proc/self/status`, which counts in kB.
-fn status_bytes(field: &str) -> Option<u64> {
-    parse_status(&fs::read_to_string("/proc/self/status").ok()?, field)
-}
-
-fn parse_status(status: &str, field: &str) -> Option<u64> {
-    let line = status.lines().find_map(|line| line.strip_prefix(field))?;
-    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    kilobytes.checked_mul(1024)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_status_line_is_read_in_bytes_and_anything_else_is_unknown() {
-        let status = "Name:\tcuzk\nVmHWM:\t   21312 kB\nVmRSS:\t 100 kB\n";
-        assert_eq!(parse_status(status, "VmHWM:"), Some(21_312 * 1024));
-        assert_eq!(parse_status(status, "VmPeak:"), None);
-        assert_eq!(parse_status("VmHWM:\t12 MB\n", "VmHWM:"), None);
-    }
 
     // One test for both methods: the high-water mark belongs to the whole process.
     #[cfg(target_os = "linux")]

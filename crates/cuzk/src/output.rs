@@ -26,8 +26,8 @@ pub(crate) struct OutputOptions {
     pub(crate) color_allowed: bool,
 }
 
-/// The output of one command.
-#[derive(Debug)]
+/// The output of one command; clones write to the same place.
+#[derive(Debug, Clone)]
 #[allow(
     clippy::struct_excessive_bools,
     reason = "four independent facts about where output goes, decided once"

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 use clap::Args;
 use cuzk_circuits::{
-    PoRepRequest, PoStProof, PoStRequest, ProofRequest, SealProof, SnapDealsRequest, Statement,
-    UnknownRegisteredProof, UpdateProof, synthetic,
+    DecodeError, PoRepRequest, PoStProof, PoStRequest, ProofRequest, SealProof, SnapDealsRequest,
+    Statement, UnknownRegisteredProof, UpdateProof, synthetic,
 };
 
 use crate::{
@@ -16,12 +16,16 @@ use crate::{
     input_file::read,
 };
 
-/// A request and the files that its payloads come from, in order.
+/// A request and the files that its payloads come from.
 #[derive(Debug)]
 pub(crate) struct FileRequest {
     pub(crate) request: ProofRequest,
-    files: Vec<PathBuf>,
+    pub(crate) files: PayloadFiles,
 }
+
+/// The files of a request's payloads, in order.
+#[derive(Debug)]
+pub(crate) struct PayloadFiles(Vec<PathBuf>);
 
 /// A miner's id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,7 +129,7 @@ pub(crate) fn synthetic_or_own(
     let miner_id = miner_id.map_or(synthetic::MINER_ID, |miner| miner.0);
     Ok(FileRequest {
         request: ProofRequest::PoRep(replication(c1, miner_id)?),
-        files: vec![c1.to_owned()],
+        files: PayloadFiles(vec![c1.to_owned()]),
     })
 }
 
@@ -148,7 +152,7 @@ impl PoRepArgs {
         }
         Ok(FileRequest {
             request: ProofRequest::PoRep(request),
-            files: vec![self.c1.clone()],
+            files: PayloadFiles(vec![self.c1.clone()]),
         })
     }
 }
@@ -216,29 +220,35 @@ impl FileRequest {
     fn from_list(request: ProofRequest, files: &[PathBuf]) -> Self {
         Self {
             request,
-            files: files.to_vec(),
+            files: PayloadFiles(files.to_vec()),
         }
     }
 
     /// Decodes and checks the request; the payloads are not kept.
     ///
     /// # Errors
-    /// Invalid input, with the file, and the path or the byte of the fault in it.
+    /// As [`PayloadFiles::refused`].
     pub(crate) fn decode(self) -> anyhow::Result<Statement> {
-        self.request.decode().map_err(|error| {
-            let file = match (error.vanilla_proof_index(), self.files.as_slice()) {
-                // The one payload of a replication holds all that can be wrong.
-                (_, [only]) => Some(only),
-                (Some(index), files) => files.get(index),
-                (None, _) => None,
-            };
-            let refused = refused(&self.request);
-            let message = match file {
-                Some(file) => format!("{}: {refused}", file.display()),
-                None => refused,
-            };
-            classed(ExitClass::InvalidInput, message, error)
-        })
+        let decoded = self.request.decode();
+        decoded.map_err(|error| self.files.refused(&refused(&self.request), error))
+    }
+}
+
+impl PayloadFiles {
+    /// The failure of a request that cannot be decoded: invalid input, with the file, and the path or the byte of the fault
+    /// in it.
+    pub(crate) fn refused(&self, refused: &str, error: DecodeError) -> anyhow::Error {
+        let file = match (error.vanilla_proof_index(), self.0.as_slice()) {
+            // The one payload of a replication holds all that can be wrong.
+            (_, [only]) => Some(only),
+            (Some(index), files) => files.get(index),
+            (None, _) => None,
+        };
+        let message = match file {
+            Some(file) => format!("{}: {refused}", file.display()),
+            None => refused.to_owned(),
+        };
+        classed(ExitClass::InvalidInput, message, error)
     }
 }
 

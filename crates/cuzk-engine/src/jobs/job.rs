@@ -168,6 +168,11 @@ impl Job {
         *sum += took;
     }
 
+    /// Adds the part of `start` in which the rows were evaluated.
+    pub(crate) fn add_evaluation(&self, took: Duration) {
+        lock(&self.progress).timings.evaluate += took;
+    }
+
     /// Keeps a partition's proof. The call that completes the set gets all of them, in order; no other call does.
     pub(crate) fn add_proof(
         &self,

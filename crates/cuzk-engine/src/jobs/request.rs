@@ -66,10 +66,19 @@ pub struct JobTimings {
     pub witness: Duration,
     /// `start` and `finish`.
     pub device: Duration,
+    /// Values of the rows; a part of `device`.
+    pub evaluate: Duration,
     /// Pairings.
     pub verify: Duration,
     /// From admission to the end.
     pub total: Duration,
+}
+
+impl JobTimings {
+    /// `start` and `finish` without the values of the rows.
+    pub fn proving(&self) -> Duration {
+        self.device.saturating_sub(self.evaluate)
+    }
 }
 
 /// Why a job was cancelled.

@@ -23,6 +23,11 @@ pub trait CircuitSource: Send + Sync + 'static {
     /// # Errors
     /// [`PortError`] when the circuit cannot be made or read.
     fn load(&self, circuit: CircuitId) -> Result<Arc<CompiledCircuit>, PortError>;
+
+    /// Gives up what was kept beside the circuit when it was loaded. No partition in flight uses it.
+    fn evicted(&self, circuit: CircuitId) {
+        let _ = circuit;
+    }
 }
 
 /// A decoded request, shared by the tasks of all its partitions.

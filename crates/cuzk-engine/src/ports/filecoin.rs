@@ -32,6 +32,20 @@ impl FilecoinCircuits {
             layouts: Layouts::default(),
         }
     }
+
+    /// Keeps where variables go in a circuit that somebody else loaded, so that the partitions of a job share it.
+    ///
+    /// # Errors
+    /// When the witness generator has other kinds of variables than the circuit.
+    pub fn keep_layout(
+        &self,
+        circuit: CircuitId,
+        compiled: &CompiledCircuit,
+    ) -> Result<(), PortError> {
+        let layout = WitnessLayout::of_compiled(circuit, compiled).map_err(witness_error)?;
+        lock(&self.layouts).insert(circuit, Arc::new(layout));
+        Ok(())
+    }
 }
 
 impl CircuitSource for FilecoinCircuits {
@@ -61,9 +75,13 @@ impl CircuitSource for FilecoinCircuits {
             None => compile_circuit(circuit, &|_| ()),
         }
         .map_err(|error| PortError::new(ErrorClass::Internal, error))?;
-        let layout = WitnessLayout::of_compiled(circuit, &compiled).map_err(witness_error)?;
-        lock(&self.layouts).insert(circuit, Arc::new(layout));
-        Ok(Arc::new(compiled))
+        let compiled = Arc::new(compiled);
+        self.keep_layout(circuit, &compiled)?;
+        Ok(compiled)
+    }
+
+    fn evicted(&self, circuit: CircuitId) {
+        lock(&self.layouts).remove(&circuit);
     }
 }
 

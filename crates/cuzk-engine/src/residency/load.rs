@@ -297,6 +297,7 @@ pub(crate) fn relieve(core: &Core) {
 /// Frees a circuit that was taken out; the bytes of the budget that this gives back.
 pub(crate) fn evicted(core: &Core, circuit: CircuitId, resident: Arc<Resident>) -> u64 {
     let bytes = resident.permit.bytes();
+    core.circuits.evicted(circuit);
     core.bus.emit(Event::Evicted { circuit, bytes });
     core.steps.reap(resident);
     bytes

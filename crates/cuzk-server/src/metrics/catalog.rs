@@ -135,7 +135,7 @@ pub(super) const DEVICE_BUSY: Metric = metric(
     "cuzk_device_busy_seconds_total",
     Counter,
     &["device"],
-    "Time that a device's partitions spent in start and finish, in sum.",
+    "Time in which at least one of a device's partitions was in start or finish.",
 );
 pub(super) const DEVICE_HEALTH: Metric = metric(
     "cuzk_device_health",
@@ -162,8 +162,27 @@ pub(super) const DEGRADED: Metric = metric(
     "1 while something is wrong that status names, else 0.",
 );
 
+pub(super) const PROCESS_CPU: Metric = metric(
+    "process_cpu_seconds_total",
+    Counter,
+    &[],
+    "Processor time of the process.",
+);
+pub(super) const PROCESS_RESIDENT: Metric = metric(
+    "process_resident_memory_bytes",
+    Gauge,
+    &[],
+    "Resident memory of the process, pages of mapped keys included.",
+);
+pub(super) const PROCESS_RESIDENT_PEAK: Metric = metric(
+    "cuzk_process_resident_peak_bytes",
+    Gauge,
+    &[],
+    "The most resident memory since the process started, as the kernel counts it.",
+);
+
 /// All metrics, in the order of the exposition.
-pub const METRICS: [Metric; 18] = [
+pub const METRICS: [Metric; 21] = [
     JOBS_ACCEPTED,
     JOBS_ENDED,
     JOB_SECONDS,
@@ -182,6 +201,9 @@ pub const METRICS: [Metric; 18] = [
     RESIDENT,
     UPTIME,
     DEGRADED,
+    PROCESS_CPU,
+    PROCESS_RESIDENT,
+    PROCESS_RESIDENT_PEAK,
 ];
 
 /// The reference page of all metrics, in Markdown.

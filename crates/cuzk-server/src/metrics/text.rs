@@ -9,7 +9,10 @@ use super::{
     fold::Fold,
     histogram::Histogram,
 };
-use crate::wire::{device_id, queue_name};
+use crate::{
+    process,
+    wire::{device_id, queue_name},
+};
 
 /// All metrics as text.
 pub(crate) fn render(fold: &Fold, snapshot: &Snapshot) -> String {
@@ -19,6 +22,7 @@ pub(crate) fn render(fold: &Fold, snapshot: &Snapshot) -> String {
     page.memory(snapshot);
     page.devices(snapshot);
     page.state(snapshot);
+    page.process();
     page.text
 }
 
@@ -128,6 +132,19 @@ impl Page {
         self.single(&catalog::UPTIME, snapshot.uptime.as_secs_f64());
         let degraded = f64::from(u8::from(!snapshot.degraded.is_empty()));
         self.single(&catalog::DEGRADED, degraded);
+    }
+
+    /// What the system tells about this process; a metric that it does not tell has no sample.
+    fn process(&mut self) {
+        if let Some(cpu) = process::cpu_time() {
+            self.single(&catalog::PROCESS_CPU, cpu.as_secs_f64());
+        }
+        if let Some(bytes) = process::resident_bytes() {
+            self.single(&catalog::PROCESS_RESIDENT, bytes as f64);
+        }
+        if let Some(bytes) = process::peak_resident_bytes() {
+            self.single(&catalog::PROCESS_RESIDENT_PEAK, bytes as f64);
+        }
     }
 
     fn head(&mut self, metric: &Metric) {

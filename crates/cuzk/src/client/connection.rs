@@ -61,36 +61,47 @@ impl DaemonArgs {
     /// Daemon, with the address, when nobody answers; usage, when a file of a certificate or token cannot be read.
     pub(crate) async fn connect(&self, session: &Session) -> anyhow::Result<Client> {
         let address = self.address(session)?;
-        let channel = match &address {
-            Address::Tcp { .. } => {
-                let (scheme, tls) = match self.credentials.tls()? {
-                    Some(tls) => ("https", Some(tls)),
-                    None => ("http", None),
-                };
-                let mut endpoint = endpoint(format!("{scheme}://{address}"))?;
-                if let Some(tls) = tls {
-                    endpoint = endpoint
-                        .tls_config(tls)
-                        .or_exit(ExitClass::Usage, || "the certificates".to_owned())?;
-                }
-                endpoint.connect().await
-            }
-            Address::Unix(path) => {
-                let path = path.clone();
-                // The name is only sent as the host; the connector decides where the connection goes.
-                endpoint("http://localhost".to_owned())?
-                    .connect_with_connector(tower::service_fn(move |_: Uri| open(path.clone())))
-                    .await
-            }
-        };
-        let channel = channel.or_exit(ExitClass::Daemon, || {
-            format!("no daemon answers at {address}; is `cuzk serve` running there?")
-        })?;
-        let token = ShowToken(self.credentials.token(session)?);
-        Ok(ProvingEngineClient::with_interceptor(channel, token)
-            .max_decoding_message_size(MAX_MESSAGE_BYTES)
-            .max_encoding_message_size(MAX_MESSAGE_BYTES))
+        let token = self.credentials.token(session)?;
+        connect(&address, self.credentials.tls()?, token).await
     }
+}
+
+/// Connects to a daemon, encrypted with `tls` over TCP, and shows it `token` with each call.
+///
+/// # Errors
+/// Daemon, with the address, when nobody answers; usage, when the certificates cannot be used.
+pub(crate) async fn connect(
+    address: &Address,
+    tls: Option<ClientTlsConfig>,
+    token: Option<Token>,
+) -> anyhow::Result<Client> {
+    let channel = match address {
+        Address::Tcp { .. } => {
+            let scheme = if tls.is_some() { "https" } else { "http" };
+            let mut endpoint = endpoint(format!("{scheme}://{address}"))?;
+            if let Some(tls) = tls {
+                endpoint = endpoint
+                    .tls_config(tls)
+                    .or_exit(ExitClass::Usage, || "the certificates".to_owned())?;
+            }
+            endpoint.connect().await
+        }
+        Address::Unix(path) => {
+            let path = path.clone();
+            // The name is only sent as the host; the connector decides where the connection goes.
+            endpoint("http://localhost".to_owned())?
+                .connect_with_connector(tower::service_fn(move |_: Uri| open(path.clone())))
+                .await
+        }
+    };
+    let channel = channel.or_exit(ExitClass::Daemon, || {
+        format!("no daemon answers at {address}; is `cuzk serve` running there?")
+    })?;
+    Ok(
+        ProvingEngineClient::with_interceptor(channel, ShowToken(token))
+            .max_decoding_message_size(MAX_MESSAGE_BYTES)
+            .max_encoding_message_size(MAX_MESSAGE_BYTES),
+    )
 }
 
 impl CredentialArgs {

@@ -1,5 +1,5 @@
 //! `cuzk demo`: everything in one run. Seals real sectors, makes development keys (or reuses them),
-//! proves and verifies one proof of each kind, and prints what each took.
+//! starts a daemon, lets it prove one proof of each kind over gRPC, verifies what comes back, and prints what each took.
 
 use std::{
     num::NonZeroUsize,
@@ -13,18 +13,18 @@ use serde::Serialize;
 
 use super::family_parser;
 use crate::{
-    circuits::load_or_compile,
+    daemon::InProcessDaemon,
     development_keys::{Existing, make_key, toxic_waste},
     environment::Concern,
     inputs::Sectors,
     keys::KeyStore,
     memory::PeakMeter,
     output::Page,
-    proving::Prover,
     request_args::decode,
     saved::SavedRequest,
     session::Session,
     units,
+    verification::verify_statement,
 };
 
 /// Seal a real 2 KiB sector, prove and verify all four kinds about it, and print what each took
@@ -63,7 +63,8 @@ struct DemoResult {
 struct KindResult {
     kind: &'static str,
     circuit: String,
-    constraints: u64,
+    /// `None` where the circuit was never counted.
+    constraints: Option<u64>,
     partitions: u64,
     /// Seconds to make the key; `None` when it was there.
     setup_s: Option<f64>,
@@ -91,22 +92,23 @@ pub(crate) fn run(args: &DemoArgs, session: &Session) -> anyhow::Result<()> {
         .output
         .message(&format!("development keys: {}", store.folder()));
     let sectors = Sectors::seal(&session.output)?;
+    let mut daemon = InProcessDaemon::start(threads, store.clone(), &session.output)?;
     let mut kinds = Vec::new();
     let mut commands = Vec::new();
     for family in smallest_first(&args.kind) {
         let demo = KindDemo {
             family,
             store: &store,
-            threads,
             sectors: &sectors,
             session,
         };
-        let (kind, saved) = demo.run(args.save.as_deref())?;
+        let (kind, saved) = demo.run(&mut daemon, args.save.as_deref())?;
         if let Some(saved) = saved {
             commands.extend(saved.commands(&store.folder().path));
         }
         kinds.push(kind);
     }
+    daemon.stop()?;
     let result = DemoResult {
         threads,
         keys: store.folder().path.clone(),
@@ -132,11 +134,10 @@ fn smallest_first(asked: &[Family]) -> Vec<Family> {
     families
 }
 
-/// One kind of the demonstration; everything it allocates is gone when it returns.
+/// One kind of the demonstration; what it allocates, here and in the daemon, is given back when it returns.
 struct KindDemo<'a> {
     family: Family,
     store: &'a KeyStore,
-    threads: NonZeroUsize,
     sectors: &'a Sectors,
     session: &'a Session,
 }
@@ -144,6 +145,7 @@ struct KindDemo<'a> {
 impl KindDemo<'_> {
     fn run(
         &self,
+        daemon: &mut InProcessDaemon,
         save: Option<&std::path::Path>,
     ) -> anyhow::Result<(KindResult, Option<SavedRequest>)> {
         let id = CircuitId::new(self.family, SectorSize::Kib2);
@@ -152,22 +154,20 @@ impl KindDemo<'_> {
         let setup = self.make_missing_key(id)?;
         let (request, public) = self.sectors.request(self.family, output)?;
         let statement = decode(&request)?;
-        let key = self.store.open(id)?;
-        let prover = Prover::new(self.threads)?;
-        let compiled = load_or_compile(&self.store.folder().path, id, output)?;
-        let circuit = prover.load(id, &key, compiled)?;
-        let proved = prover.prove(&statement, &circuit, output)?;
-        let proof = cuzk_groth16::Proof::write_many(&proved.proofs);
+        let proved = daemon.prove(request.clone())?;
+        let (proof, timings) = (&proved.answer.proof, proved.timings);
+        verify_statement(&statement, &self.store.verifying_key(id)?, proof)?;
+        daemon.evict(id)?;
         let result = KindResult {
             kind: self.family.prefix(),
             circuit: id.to_string(),
-            constraints: proved.shape.num_constraints as u64,
-            partitions: proved.proofs.len() as u64,
+            constraints: id.info().num_constraints.map(|count| count as u64),
+            partitions: statement.num_partitions() as u64,
             setup_s: setup.map(|time| time.as_secs_f64()),
-            witness_s: proved.times.witness.as_secs_f64(),
-            evaluate_s: proved.times.evaluate.as_secs_f64(),
-            prove_s: proved.times.prove.as_secs_f64(),
-            verify_s: proved.times.verify.as_secs_f64(),
+            witness_s: timings.witness.as_secs_f64(),
+            evaluate_s: timings.evaluate.as_secs_f64(),
+            prove_s: timings.proving().as_secs_f64(),
+            verify_s: timings.verify.as_secs_f64(),
             peak_rss_bytes: meter.finish(),
             proof_bytes: proof.len() as u64,
             verified: true,
@@ -175,11 +175,11 @@ impl KindDemo<'_> {
         output.message(&format!(
             "{}: proved in {} and verified in {}",
             self.family,
-            units::time(proved.times.witness + proved.times.evaluate + proved.times.prove),
-            units::time(proved.times.verify)
+            units::time(timings.witness + timings.device),
+            units::time(timings.verify)
         ));
         let saved = save
-            .map(|folder| SavedRequest::write(folder, &request, &public, &proof))
+            .map(|folder| SavedRequest::write(folder, &request, &public, proof))
             .transpose()?;
         Ok((result, saved))
     }
@@ -233,7 +233,8 @@ impl KindResult {
         vec![
             self.kind.to_owned(),
             self.circuit.clone(),
-            units::count(self.constraints),
+            self.constraints
+                .map_or_else(|| "unknown".to_owned(), units::count),
             self.partitions.to_string(),
             self.setup_s.map_or_else(|| "reused".to_owned(), time),
             time(self.witness_s),

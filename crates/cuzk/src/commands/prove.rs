@@ -2,31 +2,35 @@
 
 use std::{
     path::{Path, PathBuf},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
+use anyhow::Context as _;
 use clap::{Args, Subcommand};
-use cuzk_circuits::{ProofRequest, Statement};
-use cuzk_groth16::Proof;
+use cuzk_circuits::{CircuitId, DecodeError, ProofRequest, Statement};
+use cuzk_engine::{EngineSettings, JobOutcome, JobRequest, JobStatus, SubmitError};
+use cuzk_groth16::PROOF_BYTES;
 use cuzk_proto::v1::ProveRequest;
 use cuzk_server::listen::Address;
 use serde::Serialize;
 
 use crate::{
-    circuits::load_or_compile,
+    blame::{exit_class, failed_job},
     client::{
         CredentialArgs, DaemonArgs, Terms, expect_completed, from_status, message, on_runtime,
     },
     encoding::{ProofEncoding, hex},
     environment::Concern,
-    exit::{ExitClass, OrExit as _},
+    exit::{ExitClass, OrExit as _, classed, failure},
     keys::KeyStore,
+    local::{Shown, start_device, start_engine, start_runtime},
     memory::PeakMeter,
     output::Page,
     proof_file::ProofFile,
-    proving::{ProvedStatement, Prover},
     request_args::{
-        FileRequest, PoRepArgs, SnapDealsArgs, WindowPoStArgs, WinningPoStArgs, refused,
+        FileRequest, PayloadFiles, PoRepArgs, SnapDealsArgs, WindowPoStArgs, WinningPoStArgs,
+        refused,
     },
     session::Session,
     units,
@@ -167,12 +171,7 @@ struct AskResult {
 }
 
 pub(crate) fn run(args: &ProveArgs, session: &Session) -> anyhow::Result<()> {
-    let (request, options) = match &args.kind {
-        ProveKind::PoRep { request, options } => (request.request()?, options),
-        ProveKind::SnapDeals { request, options } => (request.request()?, options),
-        ProveKind::WindowPoSt { request, options } => (request.request()?, options),
-        ProveKind::WinningPoSt { request, options } => (request.request()?, options),
-    };
+    let (request, options) = args.kind.read()?;
     let out = options.out.as_deref().map(ProofFile::prepare).transpose()?;
     let destination = Destination {
         file: out,
@@ -181,7 +180,24 @@ pub(crate) fn run(args: &ProveArgs, session: &Session) -> anyhow::Result<()> {
     };
     match &options.addr {
         Some(address) => ask(address, request.request, &destination),
-        None => prove(request, &destination),
+        None => prove(&args.kind, request, &destination),
+    }
+}
+
+impl ProveKind {
+    /// Reads the payloads.
+    fn read(&self) -> anyhow::Result<(FileRequest, &ProveOptions)> {
+        Ok(match self {
+            Self::PoRep { request, options } => (request.request()?, options),
+            Self::SnapDeals { request, options } => (request.request()?, options),
+            Self::WindowPoSt { request, options } => (request.request()?, options),
+            Self::WinningPoSt { request, options } => (request.request()?, options),
+        })
+    }
+
+    /// Reads the payloads once more and decodes them: while a proof is made they are not kept.
+    fn statement(&self) -> anyhow::Result<Statement> {
+        self.read()?.0.decode()
     }
 }
 
@@ -263,7 +279,11 @@ fn delivered(proof_bytes: u64, out: Option<&Path>) -> String {
     format!("{proof_bytes} bytes of proof, verified{place}")
 }
 
-fn prove(files: FileRequest, destination: &Destination<'_>) -> anyhow::Result<()> {
+fn prove(
+    kind: &ProveKind,
+    files: FileRequest,
+    destination: &Destination<'_>,
+) -> anyhow::Result<()> {
     let Destination {
         options, session, ..
     } = *destination;
@@ -272,9 +292,8 @@ fn prove(files: FileRequest, destination: &Destination<'_>) -> anyhow::Result<()
         concerns.push(Concern::ParameterFolder);
     }
     session.announce(&concerns)?;
-    let threads = session.start_threads()?;
-    let request = &files.request;
-    let family = request.family();
+    session.start_threads()?;
+    let family = files.request.family();
     let meter = PeakMeter::start();
     let store = KeyStore::new(
         session
@@ -282,42 +301,82 @@ fn prove(files: FileRequest, destination: &Destination<'_>) -> anyhow::Result<()
             .parameter_folder(options.keys.as_deref())?,
     );
     // The key is looked for before the payload is decoded: it is missing more often.
-    let id = request
+    let id = files
+        .request
         .circuit_id()
-        .or_exit(ExitClass::InvalidInput, || refused(request))?;
-    let key = store.open(id)?;
-    let start = Instant::now();
-    let statement = files.decode()?;
-    let decode_s = start.elapsed().as_secs_f64();
+        .or_exit(ExitClass::InvalidInput, || refused(&files.request))?;
+    store.open(id)?;
     if options.check_vanilla {
-        check_vanilla(&statement, session)?;
+        check_vanilla(&kind.statement()?, session)?;
     }
-    let prover = Prover::new(threads)?;
-    let compiled = load_or_compile(&store.folder().path, id, &session.output)?;
-    let circuit = prover.load(id, &key, compiled)?;
-    let proved = prover.prove(&statement, &circuit, &session.output)?;
-    let proof = Proof::write_many(&proved.proofs);
+    let (outcome, decode_time) = run_job(id, files, &store, session)?;
+    let (proof, timings) = match &*outcome {
+        JobOutcome::Completed { proof, timings, .. } => (proof, timings),
+        JobOutcome::Failed { error, .. } => {
+            return Err(failed_job(error, id, &store, || kind.statement()));
+        }
+        JobOutcome::Cancelled { reason, .. } => {
+            return Err(failure(ExitClass::Internal, reason.name()));
+        }
+    };
+    let bytes = proof.bytes();
     let result = ProveResult {
         kind: family.prefix(),
         circuit: id.to_string(),
-        partitions: proved.proofs.len() as u64,
-        proof: hex(&proof),
-        proof_bytes: proof.len() as u64,
+        partitions: (bytes.len() / PROOF_BYTES) as u64,
+        proof: hex(bytes),
+        proof_bytes: bytes.len() as u64,
         out: options.out.clone(),
         verified: true,
-        decode_s,
-        witness_s: proved.times.witness.as_secs_f64(),
-        evaluate_s: proved.times.evaluate.as_secs_f64(),
-        prove_s: proved.times.prove.as_secs_f64(),
-        verify_s: proved.times.verify.as_secs_f64(),
+        decode_s: decode_time.as_secs_f64(),
+        witness_s: timings.witness.as_secs_f64(),
+        evaluate_s: timings.evaluate.as_secs_f64(),
+        prove_s: timings.proving().as_secs_f64(),
+        verify_s: timings.verify.as_secs_f64(),
         peak_rss_bytes: meter.finish(),
     };
-    session.output.message(&result.summary(&proved));
-    destination.deliver(&proof)?;
+    session.output.message(&result.summary());
+    destination.deliver(bytes)?;
     if options.out.is_none() && !session.output.is_json() {
         return Ok(());
     }
     session.output.result(&result, |page| result.write(page))
+}
+
+/// Lets an engine in this process prove a request; gives the time to decode it, too.
+fn run_job(
+    id: CircuitId,
+    files: FileRequest,
+    store: &KeyStore,
+    session: &Session,
+) -> anyhow::Result<(Arc<JobOutcome>, Duration)> {
+    let FileRequest { request, files } = files;
+    let refusal = refused(&request);
+    let device = start_device(session.environment.threads(session.threads_option())?)?;
+    start_runtime()?.block_on(async {
+        let output = &session.output;
+        let engine = start_engine(EngineSettings::default(), &device, store.clone(), output)?;
+        let _shown = Shown::start(&engine, output.step(&format!("proving {id}")));
+        let began = Instant::now();
+        let submitted = engine.submit(JobRequest::new(request)).await;
+        let submitted = submitted.map_err(|error| not_admitted(error, &files, &refusal))?;
+        let decode_time = began.elapsed();
+        match engine.wait(submitted.job, None).await.context("the job")? {
+            JobStatus::Ended(outcome) => Ok((outcome, decode_time)),
+            JobStatus::Running { .. } => Err(failure(ExitClass::Internal, "the job goes on")),
+        }
+    })
+}
+
+fn not_admitted(error: SubmitError, files: &PayloadFiles, refusal: &str) -> anyhow::Error {
+    let class = exit_class(error.class());
+    match error {
+        SubmitError::Refused(error) => match error.source.downcast::<DecodeError>() {
+            Ok(error) => files.refused(refusal, *error),
+            Err(error) => failure(class, format!("{refusal}: {error}")),
+        },
+        error => classed(class, refusal, error),
+    }
 }
 
 fn check_vanilla(statement: &Statement, session: &Session) -> anyhow::Result<()> {
@@ -330,14 +389,15 @@ fn check_vanilla(statement: &Statement, session: &Session) -> anyhow::Result<()>
 }
 
 impl ProveResult {
-    fn summary(&self, proved: &ProvedStatement) -> String {
+    fn summary(&self) -> String {
+        let time = |seconds: f64| units::time(Duration::from_secs_f64(seconds));
         format!(
             "{}: witness {}, rows {}, proof {}, verified in {}, peak memory {}",
             self.circuit,
-            units::time(proved.times.witness),
-            units::time(proved.times.evaluate),
-            units::time(proved.times.prove),
-            units::time(proved.times.verify),
+            time(self.witness_s),
+            time(self.evaluate_s),
+            time(self.prove_s),
+            time(self.verify_s),
             units::bytes_or_unknown(self.peak_rss_bytes)
         )
     }

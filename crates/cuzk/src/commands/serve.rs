@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use clap::Args;
 use cuzk_circuits::CircuitId;
 use cuzk_engine::{Engine, EngineParts, FilecoinCircuits};
-use cuzk_groth16::{CpuDevice, CpuSettings, ProverDevice};
+use cuzk_groth16::ProverDevice;
 use cuzk_server::{ServeError, Server, ServerSettings};
 use serde::Serialize;
 
@@ -16,11 +16,9 @@ use crate::{
     environment::Concern,
     exit::{ExitClass, OrExit as _, classed, failure},
     keys::KeyStore,
+    local::{start_device, start_runtime},
     session::Session,
 };
-
-/// Threads for connections and timers; proofs have their own.
-const CONNECTION_THREADS: usize = 2;
 
 /// Run the daemon: serve proofs over gRPC until told to stop
 ///
@@ -115,11 +113,7 @@ pub(crate) fn run(args: &ServeArgs, session: &Session) -> anyhow::Result<()> {
     let color = session.environment.color_allowed() && session.output.is_error_terminal();
     start_log(config.log_format, config.log_level, color)?;
     session.start_threads_with(config.threads)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(CONNECTION_THREADS)
-        .enable_all()
-        .build()
-        .context("starting the runtime")?;
+    let runtime = start_runtime()?;
     let ended = runtime.block_on(serve(config, session));
     // Work that was cancelled may still hold a thread; the process does not wait for it.
     runtime.shutdown_background();
@@ -129,13 +123,7 @@ pub(crate) fn run(args: &ServeArgs, session: &Session) -> anyhow::Result<()> {
 async fn serve(config: ServeConfig, session: &Session) -> anyhow::Result<()> {
     let stop = stop_on_signals()?;
     let keys = KeyFolder::open(KeyStore::new(config.keys.clone()), &config.require)?;
-    let device = CpuDevice::new(CpuSettings {
-        threads: config.threads,
-        tail_threads: config.threads,
-        ..CpuSettings::default()
-    })
-    .or_exit(ExitClass::Resource, || "starting the prover".to_owned())?;
-    let device: Arc<dyn ProverDevice> = Arc::new(device);
+    let device = start_device(config.threads)?;
     let parts = EngineParts {
         circuits: Arc::new(FilecoinCircuits::kept_in(config.keys.path.clone())),
         ..EngineParts::new(vec![Arc::clone(&device)], Arc::new(keys))

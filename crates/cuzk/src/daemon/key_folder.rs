@@ -16,12 +16,17 @@ use crate::{
 pub(crate) struct KeyFolder(KeyStore);
 
 impl KeyFolder {
+    /// A folder whose keys are looked for when they are needed.
+    pub(crate) fn new(store: KeyStore) -> Self {
+        Self(store)
+    }
+
     /// Opens every required key once, so that a missing or damaged one is found before a job needs it.
     ///
     /// # Errors
     /// Key, when the folder holds no key at all, or a required one is missing or damaged.
     pub(crate) fn open(store: KeyStore, require: &[CircuitId]) -> anyhow::Result<Self> {
-        let folder = Self(store);
+        let folder = Self::new(store);
         if folder.circuits().is_empty() {
             return Err(failure(
                 ExitClass::Key,

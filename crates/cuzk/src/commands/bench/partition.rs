@@ -3,7 +3,7 @@
 use std::{
     num::{NonZeroU32, NonZeroUsize},
     path::PathBuf,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use clap::{Args, ValueEnum};
@@ -15,16 +15,18 @@ use crate::{
     bellperson_prover::BellpersonKey,
     circuits::load_or_compile,
     development_keys::{Existing, make_key, toxic_waste},
+    direct::{DirectProver, PartitionTimes},
     environment::Concern,
     exit::{ExitClass, OrExit as _, failure},
     inputs::request_for,
     keys::KeyStore,
+    local::start_device,
     memory::PeakMeter,
     output::Page,
-    proving::{Prover, ProvingTimes, public_inputs},
     request_args::decode,
     session::Session,
     units,
+    verification::public_inputs,
 };
 
 /// The partition that is proved; all partitions of a proof have the same circuit.
@@ -168,14 +170,9 @@ impl Bench<'_> {
         let compiled = load_or_compile(&self.store.folder().path, id, &self.session.output)?;
         let meter = PeakMeter::start();
         let key = self.store.open(id)?;
-        let prover = Prover::new(self.threads)?;
-        let circuit = prover.load(id, &key, compiled)?;
-        let mut times = ProvingTimes::default();
-        let start = Instant::now();
-        let witness = circuit.witness(self.statement, PARTITION)?;
-        times.witness = start.elapsed();
-        let of = (self.statement, PARTITION);
-        let proof = prover.prove_partition(of, &circuit, (witness, blinding), &mut times)?;
+        let device = start_device(self.threads)?;
+        let prover = DirectProver::load(device, key, id, compiled)?;
+        let (proof, times) = prover.prove(self.statement, PARTITION, blinding)?;
         let side = SideResult::new(times, meter.finish());
         self.verify(&proof, "cuzk")?;
         Ok((side, proof.to_bytes()))
@@ -187,10 +184,10 @@ impl Bench<'_> {
         let meter = PeakMeter::start();
         let key = BellpersonKey::open(&self.store.params_path(&id.info()))?;
         let run = key.prove(self.statement, PARTITION, blinding)?;
-        let times = ProvingTimes {
+        let times = PartitionTimes {
+            witness: Duration::ZERO,
             evaluate: run.evaluate,
             prove: run.total.saturating_sub(run.evaluate),
-            ..ProvingTimes::default()
         };
         let side = SideResult::new(times, meter.finish());
         drop(key);
@@ -220,12 +217,11 @@ fn expect_same(ours: [u8; PROOF_BYTES], theirs: [u8; PROOF_BYTES]) -> anyhow::Re
 }
 
 impl SideResult {
-    fn new(times: ProvingTimes, peak_rss_bytes: Option<u64>) -> Self {
-        let ProvingTimes {
+    fn new(times: PartitionTimes, peak_rss_bytes: Option<u64>) -> Self {
+        let PartitionTimes {
             witness,
             evaluate,
             prove,
-            ..
         } = times;
         Self {
             witness_s: witness.as_secs_f64(),

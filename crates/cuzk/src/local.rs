@@ -1,0 +1,145 @@
+//! An engine in this process: the CPU prover over a folder of keys. `serve` puts a server over it, `demo` a server and a
+//! client, `prove` gives it one job, `bench load` many.
+
+use std::{num::NonZeroUsize, path::PathBuf, sync::Arc};
+
+use cuzk_circuits::{CircuitId, ProofRequest};
+use cuzk_engine::{
+    CircuitSource, Engine, EngineParts, EngineSettings, ErrorClass, Event, FilecoinCircuits,
+    PortError, Provable,
+};
+use cuzk_groth16::{CpuDevice, CpuSettings, ProverDevice};
+use cuzk_r1cs::CompiledCircuit;
+use tokio::{runtime::Runtime, sync::broadcast::error::RecvError, task::JoinHandle};
+
+use crate::{
+    circuits::load_or_compile,
+    daemon::KeyFolder,
+    exit::{ExitClass, OrExit as _},
+    keys::KeyStore,
+    output::Output,
+    progress::Step,
+};
+
+/// Threads for connections and timers; proofs have their own.
+const CONNECTION_THREADS: usize = 2;
+
+/// The runtime on which an engine lives.
+///
+/// # Errors
+/// Resource, when the system does not start its threads.
+pub(crate) fn start_runtime() -> anyhow::Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(CONNECTION_THREADS)
+        .enable_all()
+        .build()
+        .or_exit(ExitClass::Resource, || "starting the runtime".to_owned())
+}
+
+/// What proves.
+///
+/// # Errors
+/// Resource, when the system does not start its threads.
+pub(crate) fn start_device(threads: NonZeroUsize) -> anyhow::Result<Arc<dyn ProverDevice>> {
+    let device = CpuDevice::new(CpuSettings {
+        threads,
+        tail_threads: threads,
+        ..CpuSettings::default()
+    })
+    .or_exit(ExitClass::Resource, || "starting the prover".to_owned())?;
+    Ok(Arc::new(device))
+}
+
+/// Starts an engine on the current runtime, over the keys of a folder. Circuits are kept beside the keys, and a person is
+/// told when one is compiled.
+///
+/// # Errors
+/// Usage, when a setting is refused.
+pub(crate) fn start_engine(
+    settings: EngineSettings,
+    device: &Arc<dyn ProverDevice>,
+    store: KeyStore,
+    output: &Output,
+) -> anyhow::Result<Engine> {
+    let circuits = ToldCircuits {
+        known: FilecoinCircuits::default(),
+        folder: store.folder().path.clone(),
+        output: output.clone(),
+    };
+    let parts = EngineParts {
+        circuits: Arc::new(circuits),
+        ..EngineParts::new(vec![Arc::clone(device)], Arc::new(KeyFolder::new(store)))
+    };
+    Engine::start(settings, parts).or_exit(ExitClass::Usage, || "starting the engine".to_owned())
+}
+
+/// Circuits whose compilation shows its progress.
+struct ToldCircuits {
+    known: FilecoinCircuits,
+    folder: PathBuf,
+    output: Output,
+}
+
+impl CircuitSource for ToldCircuits {
+    fn decode(&self, request: &ProofRequest) -> Result<Arc<dyn Provable>, PortError> {
+        self.known.decode(request)
+    }
+
+    fn resident_bytes(&self, circuit: CircuitId) -> u64 {
+        self.known.resident_bytes(circuit)
+    }
+
+    fn load(&self, circuit: CircuitId) -> Result<Arc<CompiledCircuit>, PortError> {
+        let compiled = load_or_compile(&self.folder, circuit, &self.output)
+            .map_err(|error| PortError::new(ErrorClass::Internal, format!("{error:#}")))?;
+        self.known.keep_layout(circuit, &compiled)?;
+        Ok(compiled)
+    }
+
+    fn evicted(&self, circuit: CircuitId) {
+        self.known.evicted(circuit);
+    }
+}
+
+/// Names a step after what the engine does, until it is dropped.
+pub(crate) struct Shown {
+    following: JoinHandle<()>,
+}
+
+impl Shown {
+    /// Begins to show the engine's work.
+    pub(crate) fn start(engine: &Engine, step: Step) -> Self {
+        let mut events = engine.subscribe();
+        let follow = async move {
+            loop {
+                match events.recv().await {
+                    Ok(stamped) => {
+                        if let Event::StepBegan { step: begun } = stamped.event {
+                            step.rename(&words(&begun));
+                        }
+                    }
+                    // What was missed is no longer done.
+                    Err(RecvError::Lagged(_)) => {}
+                    Err(RecvError::Closed) => return,
+                }
+            }
+        };
+        Self {
+            following: tokio::spawn(follow),
+        }
+    }
+}
+
+impl Drop for Shown {
+    fn drop(&mut self) {
+        self.following.abort();
+    }
+}
+
+fn words(step: &cuzk_engine::Step) -> String {
+    let circuit = step.circuit.map_or_else(String::new, |id| format!("{id} "));
+    let partition = step
+        .partition
+        .map_or_else(String::new, |index| format!("partition {index}: "));
+    format!("{circuit}{partition}{}", step.stage)
+}
