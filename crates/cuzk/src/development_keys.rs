@@ -121,6 +121,21 @@ pub(crate) fn make_key(
     })
 }
 
+/// Makes a key from random secret exponents, unless the folder has one.
+///
+/// # Errors
+/// As [`toxic_waste`] and [`make_key`].
+pub(crate) fn make_missing_key(
+    store: &KeyStore,
+    id: CircuitId,
+    output: &Output,
+) -> anyhow::Result<Option<MadeKey>> {
+    if store.params_path(&id.info()).exists() {
+        return Ok(None);
+    }
+    make_key(store, id, &toxic_waste(None)?, Existing::Keep, output).map(Some)
+}
+
 /// Records whatever circuit it is shown.
 struct Record;
 

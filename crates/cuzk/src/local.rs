@@ -1,12 +1,16 @@
 //! An engine in this process: the CPU prover over a folder of keys. `serve` puts a server over it, `demo` a server and a
 //! client, `prove` gives it one job, `bench load` many.
 
-use std::{num::NonZeroUsize, path::PathBuf, sync::Arc};
+use std::{
+    num::NonZeroUsize,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use cuzk_circuits::{CircuitId, ProofRequest};
 use cuzk_engine::{
     CircuitSource, Engine, EngineParts, EngineSettings, ErrorClass, Event, FilecoinCircuits,
-    PortError, Provable,
+    KeySource, PortError, Provable,
 };
 use cuzk_groth16::{CpuDevice, CpuSettings, ProverDevice};
 use cuzk_r1cs::CompiledCircuit;
@@ -14,9 +18,7 @@ use tokio::{runtime::Runtime, sync::broadcast::error::RecvError, task::JoinHandl
 
 use crate::{
     circuits::load_or_compile,
-    daemon::KeyFolder,
     exit::{ExitClass, OrExit as _},
-    keys::KeyStore,
     output::Output,
     progress::Step,
 };
@@ -50,25 +52,25 @@ pub(crate) fn start_device(threads: NonZeroUsize) -> anyhow::Result<Arc<dyn Prov
     Ok(Arc::new(device))
 }
 
-/// Starts an engine on the current runtime, over the keys of a folder. Circuits are kept beside the keys, and a person is
-/// told when one is compiled.
+/// Starts an engine on the current runtime. Circuits are kept in `folder`, and a person is told when one is compiled.
 ///
 /// # Errors
 /// Usage, when a setting is refused.
 pub(crate) fn start_engine(
     settings: EngineSettings,
     device: &Arc<dyn ProverDevice>,
-    store: KeyStore,
+    keys: Arc<dyn KeySource>,
+    folder: &Path,
     output: &Output,
 ) -> anyhow::Result<Engine> {
     let circuits = ToldCircuits {
         known: FilecoinCircuits::default(),
-        folder: store.folder().path.clone(),
+        folder: folder.to_owned(),
         output: output.clone(),
     };
     let parts = EngineParts {
         circuits: Arc::new(circuits),
-        ..EngineParts::new(vec![Arc::clone(device)], Arc::new(KeyFolder::new(store)))
+        ..EngineParts::new(vec![Arc::clone(device)], keys)
     };
     Engine::start(settings, parts).or_exit(ExitClass::Usage, || "starting the engine".to_owned())
 }

@@ -13,18 +13,9 @@ use serde::Serialize;
 
 use super::family_parser;
 use crate::{
-    daemon::InProcessDaemon,
-    development_keys::{Existing, make_key, toxic_waste},
-    environment::Concern,
-    inputs::Sectors,
-    keys::KeyStore,
-    memory::PeakMeter,
-    output::Page,
-    request_args::decode,
-    saved::SavedRequest,
-    session::Session,
-    units,
-    verification::verify_statement,
+    daemon::InProcessDaemon, development_keys::make_missing_key, environment::Concern,
+    inputs::Sectors, keys::KeyStore, memory::PeakMeter, output::Page, request_args::decode,
+    saved::SavedRequest, session::Session, units, verification::verify_statement,
 };
 
 /// Seal a real 2 KiB sector, prove and verify all four kinds about it, and print what each took
@@ -151,7 +142,7 @@ impl KindDemo<'_> {
         let id = CircuitId::new(self.family, SectorSize::Kib2);
         let meter = PeakMeter::start();
         let output = &self.session.output;
-        let setup = self.make_missing_key(id)?;
+        let setup = make_missing_key(self.store, id, output)?;
         let (request, public) = self.sectors.request(self.family, output)?;
         let statement = decode(&request)?;
         let proved = daemon.prove(request.clone())?;
@@ -163,7 +154,7 @@ impl KindDemo<'_> {
             circuit: id.to_string(),
             constraints: id.info().num_constraints.map(|count| count as u64),
             partitions: statement.num_partitions() as u64,
-            setup_s: setup.map(|time| time.as_secs_f64()),
+            setup_s: setup.map(|made| (made.record_time + made.generate_time).as_secs_f64()),
             witness_s: timings.witness.as_secs_f64(),
             evaluate_s: timings.evaluate.as_secs_f64(),
             prove_s: timings.proving().as_secs_f64(),
@@ -182,15 +173,6 @@ impl KindDemo<'_> {
             .map(|folder| SavedRequest::write(folder, &request, &public, proof))
             .transpose()?;
         Ok((result, saved))
-    }
-
-    fn make_missing_key(&self, id: CircuitId) -> anyhow::Result<Option<Duration>> {
-        if self.store.params_path(&id.info()).exists() {
-            return Ok(None);
-        }
-        let waste = toxic_waste(None)?;
-        let made = make_key(self.store, id, &waste, Existing::Keep, &self.session.output)?;
-        Ok(Some(made.record_time + made.generate_time))
     }
 }
 

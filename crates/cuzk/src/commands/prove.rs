@@ -20,6 +20,7 @@ use crate::{
     client::{
         CredentialArgs, DaemonArgs, Terms, expect_completed, from_status, message, on_runtime,
     },
+    daemon::KeyFolder,
     encoding::{ProofEncoding, hex},
     environment::Concern,
     exit::{ExitClass, OrExit as _, classed, failure},
@@ -355,7 +356,9 @@ fn run_job(
     let device = start_device(session.environment.threads(session.threads_option())?)?;
     start_runtime()?.block_on(async {
         let output = &session.output;
-        let engine = start_engine(EngineSettings::default(), &device, store.clone(), output)?;
+        let (folder, settings) = (&store.folder().path, EngineSettings::default());
+        let keys = Arc::new(KeyFolder::new(store.clone()));
+        let engine = start_engine(settings, &device, keys, folder, output)?;
         let _shown = Shown::start(&engine, output.step(&format!("proving {id}")));
         let began = Instant::now();
         let submitted = engine.submit(JobRequest::new(request)).await;

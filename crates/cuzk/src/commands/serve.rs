@@ -96,7 +96,8 @@ impl SettingsArgs {
     }
 }
 
-fn key_and_value(text: &str) -> Result<(String, String), String> {
+/// Splits `KEY=VALUE`.
+pub(crate) fn key_and_value(text: &str) -> Result<(String, String), String> {
     text.split_once('=')
         .map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()))
         .ok_or_else(|| "expected KEY=VALUE".to_owned())

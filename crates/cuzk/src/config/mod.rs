@@ -12,5 +12,5 @@ pub(crate) use catalog::{SETTINGS, Setting, setting_of_variable};
 pub(crate) use load::{Layers, Settings};
 pub(crate) use origin::SettingOrigin;
 pub(crate) use pages::{example, reference};
-pub(crate) use serve::{LogFormat, ServeConfig};
+pub(crate) use serve::{LogFormat, ServeConfig, engine_settings};
 pub(crate) use syntax::{Syntax, Value};

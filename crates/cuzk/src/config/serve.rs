@@ -67,7 +67,7 @@ impl ServeConfig {
         };
         Ok(Self {
             server: read.server(environment)?,
-            engine: read.engine()?,
+            engine: engine_settings(settings)?,
             keys,
             require: read.circuits("keys.require"),
             preload: read.circuits("keys.preload"),
@@ -212,39 +212,44 @@ impl<'a> Reader<'a> {
             },
         }))
     }
+}
 
-    fn engine(&self) -> anyhow::Result<EngineSettings> {
-        let defaults = EngineSettings::default();
-        let count = |key: &str, default: usize| self.count(key).unwrap_or(default);
-        let time = |key: &str, default: Duration| self.time(key).unwrap_or(default);
-        let settings = EngineSettings {
-            budget_bytes: self.number("engine.budget"),
-            partition_workers: count("engine.partition_workers", defaults.partition_workers),
-            device_workers: count("engine.device_workers", defaults.device_workers),
-            cpu_tail_threads: count("engine.cpu_tail_threads", defaults.cpu_tail_threads),
-            lookahead: count("engine.lookahead", defaults.lookahead),
-            ready_capacity: self.count("engine.ready_capacity"),
-            max_queued_jobs: count("engine.max_queued_jobs", defaults.max_queued_jobs),
-            max_queued_bytes: self.number("engine.max_queued_bytes"),
-            result_retention: time("results.keep_for", defaults.result_retention),
-            max_result_bytes: self
-                .number("results.keep_bytes")
-                .unwrap_or(defaults.max_result_bytes),
-            stall_deadline: time("engine.stall_deadline", defaults.stall_deadline),
-            quarantine: time("engine.quarantine", defaults.quarantine),
-            max_attempts: count("engine.max_attempts", defaults.max_attempts),
-            abandoned: match self.text("server.client_gone") {
-                Some("cancel") => AbandonedJobs::Cancel,
-                _ => AbandonedJobs::Keep,
-            },
-            fair_tenants: self.flag("engine.fair_tenants"),
-            winning_lane: self.flag("engine.winning_lane"),
-        };
-        settings
-            .validate()
-            .or_exit(ExitClass::Usage, || "the section engine".to_owned())?;
-        Ok(settings)
-    }
+/// The engine's settings.
+///
+/// # Errors
+/// Usage, when they contradict each other or the machine.
+pub(crate) fn engine_settings(settings: &Settings) -> anyhow::Result<EngineSettings> {
+    let read = Reader(settings);
+    let defaults = EngineSettings::default();
+    let count = |key: &str, default: usize| read.count(key).unwrap_or(default);
+    let time = |key: &str, default: Duration| read.time(key).unwrap_or(default);
+    let settings = EngineSettings {
+        budget_bytes: read.number("engine.budget"),
+        partition_workers: count("engine.partition_workers", defaults.partition_workers),
+        device_workers: count("engine.device_workers", defaults.device_workers),
+        cpu_tail_threads: count("engine.cpu_tail_threads", defaults.cpu_tail_threads),
+        lookahead: count("engine.lookahead", defaults.lookahead),
+        ready_capacity: read.count("engine.ready_capacity"),
+        max_queued_jobs: count("engine.max_queued_jobs", defaults.max_queued_jobs),
+        max_queued_bytes: read.number("engine.max_queued_bytes"),
+        result_retention: time("results.keep_for", defaults.result_retention),
+        max_result_bytes: read
+            .number("results.keep_bytes")
+            .unwrap_or(defaults.max_result_bytes),
+        stall_deadline: time("engine.stall_deadline", defaults.stall_deadline),
+        quarantine: time("engine.quarantine", defaults.quarantine),
+        max_attempts: count("engine.max_attempts", defaults.max_attempts),
+        abandoned: match read.text("server.client_gone") {
+            Some("cancel") => AbandonedJobs::Cancel,
+            _ => AbandonedJobs::Keep,
+        },
+        fair_tenants: read.flag("engine.fair_tenants"),
+        winning_lane: read.flag("engine.winning_lane"),
+    };
+    settings
+        .validate()
+        .or_exit(ExitClass::Usage, || "the section engine".to_owned())?;
+    Ok(settings)
 }
 
 #[cfg(test)]

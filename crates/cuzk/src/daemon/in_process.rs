@@ -1,7 +1,7 @@
 //! A daemon in this process and a client of it: the whole way of a request, without a second process to look after. It
 //! listens on a unix socket in a folder that nobody else may enter.
 
-use std::{num::NonZeroUsize, time::Duration};
+use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use cuzk_circuits::{CircuitId, ProofRequest};
@@ -12,6 +12,7 @@ use tempfile::TempDir;
 use tokio::{runtime::Runtime, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
+use super::KeyFolder;
 use crate::{
     client::{Client, Terms, connect, expect_completed, from_status, message},
     exit::{ExitClass, OrExit as _},
@@ -77,7 +78,9 @@ impl InProcessDaemon {
         let runtime = start_runtime()?;
         let stop = CancellationToken::new();
         let (engine, served, client) = runtime.block_on(async {
-            let engine = start_engine(EngineSettings::default(), &device, store, output)?;
+            let path = store.folder().path.clone();
+            let keys = Arc::new(KeyFolder::new(store));
+            let engine = start_engine(EngineSettings::default(), &device, keys, &path, output)?;
             let server = Server::bind(settings, engine.clone())
                 .await
                 .or_exit(ExitClass::Resource, || "the daemon".to_owned())?;

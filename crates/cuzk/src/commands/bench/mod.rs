@@ -1,6 +1,7 @@
 //! `cuzk bench`: how fast, and against whom.
 
 mod evaluate;
+mod load;
 mod partition;
 mod witness;
 
@@ -25,6 +26,7 @@ pub(crate) struct BenchArgs {
 #[derive(Debug, Subcommand)]
 enum BenchCommand {
     Evaluate(evaluate::EvaluateArgs),
+    Load(Box<load::LoadArgs>),
     Partition(partition::PartitionArgs),
     Witness(witness::WitnessArgs),
 }
@@ -32,6 +34,7 @@ enum BenchCommand {
 pub(crate) fn run(args: &BenchArgs, session: &Session) -> anyhow::Result<()> {
     match &args.command {
         BenchCommand::Evaluate(args) => evaluate::run(args, session),
+        BenchCommand::Load(args) => load::run(args, session),
         BenchCommand::Partition(args) => partition::run(args, session),
         BenchCommand::Witness(args) => witness::run(args, session),
     }

@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::{
     bellperson_prover::BellpersonKey,
     circuits::load_or_compile,
-    development_keys::{Existing, make_key, toxic_waste},
+    development_keys::make_missing_key,
     direct::{DirectProver, PartitionTimes},
     environment::Concern,
     exit::{ExitClass, OrExit as _, failure},
@@ -98,14 +98,8 @@ pub(super) fn run(args: &PartitionArgs, session: &Session) -> anyhow::Result<()>
     }
     let id = args.circuit;
     let store = KeyStore::new(session.environment.development_keys(args.keys.as_deref())?);
-    if args.keys.is_none() && !store.params_path(&id.info()).exists() {
-        make_key(
-            &store,
-            id,
-            &toxic_waste(None)?,
-            Existing::Keep,
-            &session.output,
-        )?;
+    if args.keys.is_none() {
+        make_missing_key(&store, id, &session.output)?;
     }
     let statement = decode(&request_for(id, &session.output)?)?;
     let bench = Bench {
