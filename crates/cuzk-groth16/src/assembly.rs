@@ -45,19 +45,19 @@ impl std::fmt::Debug for Blinding {
 
 /// The sums over the G1 queries of one partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct G1Sums {
+pub struct G1Sums {
     /// Over h, by the quotient's coefficients.
-    pub(crate) h: G1Projective,
+    pub h: G1Projective,
     /// Over l, by the auxiliary variables.
-    pub(crate) l: G1Projective,
+    pub l: G1Projective,
     /// Over a, by the inputs and the auxiliary variables that occur in A.
-    pub(crate) a: G1Projective,
+    pub a: G1Projective,
     /// Over `b_g1`, by the variables that occur in B.
-    pub(crate) b: G1Projective,
+    pub b: G1Projective,
 }
 
 /// The proof that these sums make with a key's single points.
-pub(crate) fn assemble(
+pub fn assemble(
     key: &VerifyingKey,
     sums: &G1Sums,
     b_g2: &G2Projective,

@@ -12,7 +12,7 @@ pub mod setup;
 mod verify;
 mod verifying_key;
 
-pub use assembly::Blinding;
+pub use assembly::{Blinding, G1Sums, assemble};
 pub use curve::{
     Affine, Arithmetic, CurveField, G1Point, G2Point, PointError, decode_point,
     decode_point_unchecked, encode_point,

@@ -95,7 +95,8 @@ impl ProverDevice for CpuDevice {
         key: &LoadedKey,
         circuit: Arc<CompiledCircuit>,
     ) -> Result<LoadedCircuit, DeviceError> {
-        LoadedCircuit::new(key, circuit, TemplateEvaluator::new)
+        key.form::<ProvingKey>(NAME)?;
+        LoadedCircuit::new(key, circuit, |circuit| Ok(TemplateEvaluator::new(circuit)))
     }
 
     fn start(&self, partition: Partition) -> Result<PendingProof, DeviceError> {
@@ -107,7 +108,7 @@ impl ProverDevice for CpuDevice {
         } = partition;
         let queries = Queries {
             pool: &self.start,
-            key: circuit.key(),
+            key: circuit.key().form(NAME)?,
             settings: self.settings.msm,
         };
         let densities = circuit.circuit().densities();
@@ -144,7 +145,7 @@ impl ProverDevice for CpuDevice {
         Ok(PendingProof::new(times, move || {
             let queries = Queries {
                 pool: &tail,
-                key: circuit.key(),
+                key: circuit.key().form(NAME)?,
                 settings,
             };
             let densities = circuit.circuit().densities();

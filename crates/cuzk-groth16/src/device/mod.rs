@@ -35,7 +35,7 @@ pub trait ProverDevice: Send + Sync {
     /// # Errors
     /// [`DeviceError::Identity`] for a key that must not be used.
     fn load_key(&self, key: Arc<ProvingKey>) -> Result<LoadedKey, DeviceError> {
-        LoadedKey::new(key)
+        LoadedKey::mapped(key)
     }
 
     /// Makes a circuit ready for proofs with a key.
@@ -52,13 +52,14 @@ pub trait ProverDevice: Send + Sync {
     /// Takes a partition and returns once the calling thread is free for the next one.
     ///
     /// # Errors
-    /// [`DeviceError`] when the witness is not of the circuit, before anything is allocated, or does not satisfy it.
+    /// [`DeviceError`] when the witness is not of the circuit, before anything is allocated, or is known not to satisfy it.
     fn start(&self, partition: Partition) -> Result<PendingProof, DeviceError>;
 
     /// Waits for a started proof and completes it.
     ///
     /// # Errors
-    /// [`DeviceError`] when the device failed.
+    /// [`DeviceError`] when the device failed; [`DeviceError::Unsatisfied`] from a device that evaluates the rows while
+    /// `start` has returned already.
     fn finish(&self, pending: PendingProof) -> Result<Proof, DeviceError> {
         pending.complete()
     }

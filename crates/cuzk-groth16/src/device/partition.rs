@@ -1,6 +1,7 @@
 //! What goes into a device and what comes back.
 
 use std::any::Any;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,32 +12,68 @@ use super::error::DeviceError;
 use crate::assembly::Blinding;
 use crate::key::{ProvingKey, QueryCounts, Section};
 use crate::proof::Proof;
+use crate::verifying_key::VerifyingKey;
 
 /// A key that a device is ready to use; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct LoadedKey {
-    key: Arc<ProvingKey>,
+    origin: PathBuf,
+    verifying_key: Arc<VerifyingKey>,
+    counts: QueryCounts,
+    form: Arc<dyn Any + Send + Sync>,
 }
 
 impl LoadedKey {
-    pub(super) fn new(key: Arc<ProvingKey>) -> Result<Self, DeviceError> {
-        let points = key.verifying_key();
+    /// A key in the form in which a kind of device keeps its queries; `origin` names it in errors.
+    ///
+    /// # Errors
+    /// [`DeviceError::Identity`] for a key that must not be used.
+    pub fn new<T: Any + Send + Sync>(
+        origin: PathBuf,
+        verifying_key: &VerifyingKey,
+        counts: QueryCounts,
+        form: Arc<T>,
+    ) -> Result<Self, DeviceError> {
         let singles = [
-            (Section::AlphaG1, points.alpha_g1.is_identity()),
-            (Section::BetaG1, points.beta_g1.is_identity()),
-            (Section::BetaG2, points.beta_g2.is_identity()),
-            (Section::DeltaG1, points.delta_g1.is_identity()),
-            (Section::DeltaG2, points.delta_g2.is_identity()),
+            (Section::AlphaG1, verifying_key.alpha_g1.is_identity()),
+            (Section::BetaG1, verifying_key.beta_g1.is_identity()),
+            (Section::BetaG2, verifying_key.beta_g2.is_identity()),
+            (Section::DeltaG1, verifying_key.delta_g1.is_identity()),
+            (Section::DeltaG2, verifying_key.delta_g2.is_identity()),
         ];
         match singles.into_iter().find(|(_, identity)| (*identity).into()) {
             Some((section, _)) => Err(DeviceError::Identity { section }),
-            None => Ok(Self { key }),
+            None => Ok(Self {
+                origin,
+                verifying_key: Arc::new(verifying_key.clone()),
+                counts,
+                form,
+            }),
         }
     }
 
-    /// The key.
-    pub const fn key(&self) -> &Arc<ProvingKey> {
-        &self.key
+    /// A key whose queries are read from its mapped file.
+    ///
+    /// # Errors
+    /// Those of [`LoadedKey::new`].
+    pub fn mapped(key: Arc<ProvingKey>) -> Result<Self, DeviceError> {
+        let verifying_key = key.verifying_key().clone();
+        let (origin, counts) = (key.path().to_path_buf(), key.counts());
+        Self::new(origin, &verifying_key, counts, key)
+    }
+
+    /// The queries in the form of the device that loaded the key.
+    ///
+    /// # Errors
+    /// [`DeviceError::OtherDevice`] when another kind of device did.
+    pub fn form<T: Any>(&self, device: &'static str) -> Result<&T, DeviceError> {
+        let form = self.form.downcast_ref();
+        form.ok_or(DeviceError::OtherDevice { device })
+    }
+
+    /// The key's single points.
+    pub fn verifying_key(&self) -> &VerifyingKey {
+        &self.verifying_key
     }
 }
 
@@ -52,17 +89,17 @@ impl LoadedCircuit {
     /// Joins a circuit and its key with the form in which a kind of device keeps the circuit, made after both were checked.
     ///
     /// # Errors
-    /// [`DeviceError::Key`] when they do not belong together.
-    pub(super) fn new<T: Any + Send + Sync>(
+    /// [`DeviceError::Key`] when they do not belong together; those of `form`.
+    pub fn new<T: Any + Send + Sync>(
         key: &LoadedKey,
         circuit: Arc<CompiledCircuit>,
-        form: impl FnOnce(&CompiledCircuit) -> T,
+        form: impl FnOnce(&CompiledCircuit) -> Result<T, DeviceError>,
     ) -> Result<Self, DeviceError> {
         let counts = QueryCounts::of_circuit(&circuit.shape(), circuit.densities());
-        key.key.expect_counts(&counts)?;
+        counts.expect(&key.counts, &key.origin)?;
         Ok(Self {
             key: key.clone(),
-            form: Arc::new(form(&circuit)),
+            form: Arc::new(form(&circuit)?),
             circuit,
         })
     }
@@ -71,7 +108,7 @@ impl LoadedCircuit {
     ///
     /// # Errors
     /// [`DeviceError::OtherDevice`] when another kind of device did.
-    pub(super) fn form<T: Any>(&self, device: &'static str) -> Result<&T, DeviceError> {
+    pub fn form<T: Any>(&self, device: &'static str) -> Result<&T, DeviceError> {
         let form = self.form.downcast_ref();
         form.ok_or(DeviceError::OtherDevice { device })
     }
@@ -82,8 +119,8 @@ impl LoadedCircuit {
     }
 
     /// The key.
-    pub const fn key(&self) -> &Arc<ProvingKey> {
-        self.key.key()
+    pub const fn key(&self) -> &LoadedKey {
+        &self.key
     }
 }
 
@@ -100,7 +137,10 @@ pub struct Partition {
 
 impl Partition {
     /// Refuses a witness that is not the circuit's, before anything is allocated.
-    pub(super) fn check(&self) -> Result<(), DeviceError> {
+    ///
+    /// # Errors
+    /// [`DeviceError::WitnessLength`], [`DeviceError::VariableKind`].
+    pub fn check(&self) -> Result<(), DeviceError> {
         let (circuit, witness) = (self.circuit.circuit(), &self.witness);
         let shape = circuit.shape();
         let (kinds, own) = (circuit.kinds(), witness.kinds());
@@ -157,7 +197,8 @@ pub struct StartTimes {
 }
 
 impl PendingProof {
-    pub(super) fn new(
+    /// What was started; `tail` waits for it and completes it.
+    pub fn new(
         times: StartTimes,
         tail: impl FnOnce() -> Result<Proof, DeviceError> + Send + 'static,
     ) -> Self {

@@ -15,7 +15,7 @@ use super::{DeviceDescription, ProverDevice};
 use crate::assembly::{G1Sums, assemble};
 use crate::curve::CurveField;
 use crate::field::{Fp, Fp2};
-use crate::key::Section;
+use crate::key::{ProvingKey, Section};
 use crate::msm::{ScalarSegment, msm_naive};
 use crate::ntt::quotient_naive;
 
@@ -53,7 +53,8 @@ impl ProverDevice for ReferenceDevice {
                 max_log_domain: Self::MAX_LOG_DOMAIN,
             });
         }
-        LoadedCircuit::new(key, circuit, |_| ())
+        key.form::<ProvingKey>(Self::NAME)?;
+        LoadedCircuit::new(key, circuit, |_| Ok(()))
     }
 
     fn start(&self, partition: Partition) -> Result<PendingProof, DeviceError> {
@@ -122,6 +123,7 @@ fn sum<F: CurveField>(
     section: Section,
     segments: &[ScalarSegment<'_>],
 ) -> Result<F::Projective, DeviceError> {
-    let bases = KeyBases::new(circuit.key(), section);
+    let key: &ProvingKey = circuit.key().form(ReferenceDevice::NAME)?;
+    let bases = KeyBases::new(key, section);
     msm_naive::<F>(&bases, segments).map_err(|source| DeviceError::Msm { section, source })
 }

@@ -1,8 +1,10 @@
 //! A key belongs to a circuit when its vectors have the lengths that the circuit's shape and densities ask for.
 
+use std::path::Path;
+
 use cuzk_r1cs::{Densities, Shape};
 
-use super::Section;
+use super::{KeyError, Section};
 
 /// Lengths of a key's vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -66,6 +68,22 @@ impl QueryCounts {
             .iter()
             .map(|section| 4 + self.of(*section) * section.point_bytes() as u64);
         header + vectors.sum::<u64>()
+    }
+
+    /// Refuses a key if its vectors have not these lengths; `origin` names the key.
+    ///
+    /// # Errors
+    /// [`KeyError::WrongCircuit`] with the first vector that differs and all lengths.
+    pub fn expect(&self, found: &Self, origin: &Path) -> Result<(), KeyError> {
+        match self.first_difference(found) {
+            None => Ok(()),
+            Some(section) => Err(KeyError::WrongCircuit {
+                path: origin.to_path_buf(),
+                section,
+                expected: Box::new(*self),
+                found: Box::new(*found),
+            }),
+        }
     }
 
     /// The first vector whose length differs from `other`'s.

@@ -90,23 +90,6 @@ impl ProvingKey {
         &self.map.bytes()[self.layout.end()..]
     }
 
-    /// Refuses the key if its vectors have not the lengths that a circuit asks for.
-    ///
-    /// # Errors
-    /// [`KeyError::WrongCircuit`] with the first vector that differs and all lengths.
-    pub fn expect_counts(&self, expected: &QueryCounts) -> Result<(), KeyError> {
-        let found = self.counts();
-        match expected.first_difference(&found) {
-            None => Ok(()),
-            Some(section) => Err(KeyError::WrongCircuit {
-                path: self.path.clone(),
-                section,
-                expected: Box::new(*expected),
-                found: Box::new(found),
-            }),
-        }
-    }
-
     /// The uncompressed points of one section, without its length field.
     pub fn section_bytes(&self, section: Section) -> &[u8] {
         &self.map.bytes()[self.layout.range(section)]

@@ -68,10 +68,10 @@ pub fn refuses_values_of_another_circuit(device: &dyn ProverDevice) {
     );
 }
 
-/// Values that violate a row are refused with the first such row; nothing is proved.
+/// Values that violate a row are refused with the first such row, by `start` or `finish`.
 ///
 /// # Panics
-/// Panics when `start` takes them, or names another row.
+/// Panics when they are proved, or another row is named.
 pub fn refuses_values_that_violate_a_row(device: &dyn ProverDevice) {
     for name in ["a full domain", "mixed bits", "small factors"] {
         let case = Case::named(name);
@@ -89,7 +89,10 @@ pub fn refuses_values_that_violate_a_row(device: &dyn ProverDevice) {
         let (witness, expected) = violated.expect("a changed variable violates a row");
         let mut partition = case.partition(device, Blinding::random());
         partition.witness = witness;
-        match device.start(partition).expect_err("nothing to prove") {
+        let proved = device
+            .start(partition)
+            .and_then(|pending| device.finish(pending));
+        match proved.expect_err("nothing to prove") {
             DeviceError::Unsatisfied { row } => assert_eq!(row, expected, "{name}"),
             error => panic!("{name}: {error}"),
         }

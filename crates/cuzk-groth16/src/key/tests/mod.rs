@@ -194,13 +194,11 @@ fn a_key_of_another_circuit_is_refused_with_the_vector_and_both_lengths() {
     let key = TestKey::new();
     let opened = key.open();
     let counts = opened.counts();
-    opened.expect_counts(&counts).expect("own circuit");
+    let expect = |counts: &QueryCounts| counts.expect(&opened.counts(), opened.path());
+    expect(&counts).expect("own circuit");
     let mut other = counts;
     other.l += 1;
-    let text = opened
-        .expect_counts(&other)
-        .expect_err("other circuit")
-        .to_string();
+    let text = expect(&other).expect_err("other circuit").to_string();
     let expected = format!("section l holds {} points, expected {}", counts.l, other.l);
     assert!(
         text.contains("test.params") && text.contains(&expected),
