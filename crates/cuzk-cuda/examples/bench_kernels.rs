@@ -8,8 +8,8 @@ use std::{env, error::Error};
 
 use blstrs::{G1Projective, G2Projective};
 use cuzk_cuda::{
-    Base, BitmapSum, Device, DeviceGroup, Finish, G1Base, G2Base, MsmPlan, MultiExp, Quotient,
-    Rate, ScalarForm, Transform, TransformKind, fill_random, measure, repeat_bases,
+    Base, Bitmap, BitmapSum, Device, DeviceGroup, Finish, G1Base, G2Base, MsmPlan, MultiExp,
+    Quotient, Rate, ScalarForm, Transform, TransformKind, fill_random, measure, repeat_bases,
 };
 use group::Curve;
 use serde_json::json;
@@ -167,7 +167,9 @@ fn bitmap_sums<C: DeviceGroup>(
         .collect();
     let words = device.upload_words(&words)?;
     let mut room = BitmapSum::new(device, terms)?;
-    let ms = repeated(device, || room.queue(device, &bases, &words))?;
+    let ms = repeated(device, || {
+        room.queue(device, &bases, Bitmap::all(&words, terms))
+    })?;
     println!(
         "{}",
         json!({"bitmap_sum": group, "log_size": log_size, "set": "half", "ms": ms})

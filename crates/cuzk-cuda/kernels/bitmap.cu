@@ -11,11 +11,31 @@ constexpr uint32_t kWords = 4; // of 32 bits, by one thread
 constexpr uint32_t kMinLength = 8;
 constexpr uint32_t kJoin = 1024; // partial sums joined by one block
 
+// 32 positions of a bitmap of which only some have a base.
+struct Selected {
+    uint32_t mask;
+    uint32_t before; // positions with a base in the words before
+};
+
+#ifdef __CUDA_ARCH__
+
+// The set bits of a word that have a base; without a selection all do. Bits from `num_bits` on do not count.
+__device__ __forceinline__ uint32_t set_bits(const uint32_t *words, const Selected *selection, uint32_t word,
+                                             uint32_t num_bits) {
+    if (word >= (1u << 27) || word * 32 >= num_bits)
+        return 0;
+    const uint32_t left = num_bits - word * 32;
+    const uint32_t bits = words[word] & (left >= 32 ? ~0u : (1u << left) - 1);
+    return selection == nullptr ? bits : bits & selection[word].mask;
+}
+
+#endif
+
 } // namespace
 
-// counts[block] = set bits among the block's 4096 words. Bits from `num_bits` on do not count.
+// counts[block] = set bits among the block's 4096 words.
 extern "C" __global__ void __launch_bounds__(kBlock)
-    cuzk_bitmap_count(uint32_t *counts, const uint32_t *words, uint32_t num_bits) {
+    cuzk_bitmap_count(uint32_t *counts, const uint32_t *words, const Selected *selection, uint32_t num_bits) {
 #ifdef __CUDA_ARCH__
     __shared__ uint32_t sum;
     if (threadIdx.x == 0)
@@ -24,8 +44,7 @@ extern "C" __global__ void __launch_bounds__(kBlock)
     uint32_t own = 0;
     for (uint32_t k = 0; k < kWords; k++) {
         const uint32_t word = (blockIdx.x * kBlock + threadIdx.x) * kWords + k;
-        if (word * 32 < num_bits && word < (1u << 27))
-            own += __popc(words[word] & (num_bits - word * 32 >= 32 ? ~0u : (1u << (num_bits - word * 32)) - 1));
+        own += __popc(set_bits(words, selection, word, num_bits));
     }
     own = __reduce_add_sync(~0u, own);
     if (threadIdx.x % 32 == 0)
@@ -46,17 +65,16 @@ extern "C" __global__ void __launch_bounds__(kBlock)
 #endif
 }
 
-// refs[k] = number of the k-th set bit; geometry as for the counts.
+// refs[k] = base of the k-th set bit, from base `first` on; geometry as for the counts.
 extern "C" __global__ void __launch_bounds__(kBlock)
-    cuzk_bitmap_refs(uint32_t *refs, const uint32_t *starts, const uint32_t *words, uint32_t num_bits) {
+    cuzk_bitmap_refs(uint32_t *refs, const uint32_t *starts, const uint32_t *words, const Selected *selection,
+                     uint32_t num_bits, uint32_t first) {
 #ifdef __CUDA_ARCH__
     __shared__ uint32_t positions[kBlock];
     uint32_t own[kWords], count = 0;
     for (uint32_t k = 0; k < kWords; k++) {
         const uint32_t word = (blockIdx.x * kBlock + threadIdx.x) * kWords + k;
-        own[k] = 0;
-        if (word * 32 < num_bits && word < (1u << 27))
-            own[k] = words[word] & (num_bits - word * 32 >= 32 ? ~0u : (1u << (num_bits - word * 32)) - 1);
+        own[k] = set_bits(words, selection, word, num_bits);
         count += __popc(own[k]);
     }
     positions[threadIdx.x] = count;
@@ -64,8 +82,13 @@ extern "C" __global__ void __launch_bounds__(kBlock)
     uint32_t place = starts[blockIdx.x] + positions[threadIdx.x];
     for (uint32_t k = 0; k < kWords; k++) {
         const uint32_t word = (blockIdx.x * kBlock + threadIdx.x) * kWords + k;
-        for (uint32_t bits = own[k]; bits != 0; bits &= bits - 1)
-            refs[place++] = word * 32 + __ffs(bits) - 1;
+        for (uint32_t bits = own[k]; bits != 0; bits &= bits - 1) {
+            const uint32_t bit = __ffs(bits) - 1;
+            const uint32_t number = selection == nullptr ? word * 32 + bit
+                                                         : selection[word].before +
+                                                               __popc(selection[word].mask & ((1u << bit) - 1));
+            refs[place++] = first + number;
+        }
     }
 #endif
 }

@@ -13,6 +13,7 @@ using Fp = bls12_381::fp_t;
 
 __device__ __forceinline__ Fp square(const Fp &a) { return a ^ 2; }
 __device__ __forceinline__ void set_zero(Fp &a) { a.zero(); }
+__device__ __forceinline__ void set_zero(Fr &a) { a.zero(); }
 __device__ __forceinline__ void set_one(Fp &a) { a = Fp::one(); }
 // The lanes 2i and 2i + 1 of a warp must both call this; zero has the inverse zero.
 __device__ __forceinline__ Fp inverse_by_pairs(const Fp &a) { return a.reciprocal(); }

@@ -28,14 +28,15 @@ struct Layout {
 
 } // namespace
 
-// rows[w][i] = signed digit w of scalar i; scalars above half of the modulus are negated first. One thread a scalar.
-extern "C" __global__ void cuzk_digits(uint32_t *rows, const Fr *scalars, Layout layout, Windows windows,
-                                       uint32_t montgomery) {
+// rows[w][i] = signed digit w of term i, whose scalar is scalars[numbers[i]], or scalars[i] without numbers; scalars above
+// half of the modulus are negated first. One thread a term.
+extern "C" __global__ void cuzk_digits(uint32_t *rows, const Fr *scalars, const uint32_t *numbers, Layout layout,
+                                       Windows windows, uint32_t montgomery) {
 #ifdef __CUDA_ARCH__
     const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= layout.num_scalars)
         return;
-    Fr scalar = scalars[i];
+    Fr scalar = scalars[numbers == nullptr ? i : numbers[i]];
     if (montgomery)
         scalar.from();
     const uint32_t flip = scalar.abs() ? kSignBit : 0;
@@ -89,11 +90,12 @@ extern "C" __global__ void __launch_bounds__(kBlock)
 #endif
 }
 
-// Moves references (base number and sign), with the low bits of their buckets above them, to their coarse bin.
+// Moves references (base number and sign), with the low bits of their buckets above them, to their coarse bin. The base of
+// term i is numbers[i], or i without numbers.
 // Grid: tiles x windows of the group that begins at `first_window`; shared memory: one counter a bin.
 extern "C" __global__ void __launch_bounds__(kBlock)
-    cuzk_coarse_scatter(uint64_t *items, uint32_t *cursors, const uint32_t *rows, Layout layout,
-                        uint32_t first_window) {
+    cuzk_coarse_scatter(uint64_t *items, uint32_t *cursors, const uint32_t *rows, const uint32_t *numbers,
+                        Layout layout, uint32_t first_window) {
 #ifdef __CUDA_ARCH__
     extern __shared__ uint32_t bins[];
     const uint32_t num_bins = 1u << layout.coarse_bits;
@@ -121,7 +123,8 @@ extern "C" __global__ void __launch_bounds__(kBlock)
         if (digits[k] == 0)
             continue;
         const uint64_t place = blockIdx.y * layout.row + bins[layout.coarse(digits[k])] + ranks[k];
-        items[place] = i | (digits[k] & kSignBit) | (uint64_t(layout.fine(digits[k])) << 32);
+        const uint32_t base = numbers == nullptr ? i : numbers[i];
+        items[place] = base | (digits[k] & kSignBit) | (uint64_t(layout.fine(digits[k])) << 32);
     }
 #endif
 }

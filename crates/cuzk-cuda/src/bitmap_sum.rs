@@ -22,7 +22,38 @@ const WAVES: usize = 2;
 /// Words of the description of the work: total, segments, joins, one, next.
 const WORK_WORDS: usize = 5;
 
-/// Room for sums over bitmaps of up to `len` bases.
+/// The bits of a sum, and which of them have a base.
+#[derive(Clone, Copy, Debug)]
+pub struct Bitmap<'a> {
+    /// Bit i of word w is position 32 w + i.
+    pub words: &'a DeviceBuffer<u32>,
+    /// Number of positions; further bits do not count.
+    pub len: usize,
+    /// The positions that have a base; without it all have one, in order from base 0 on.
+    pub selection: Option<Selection<'a>>,
+}
+
+impl<'a> Bitmap<'a> {
+    /// Bits whose positions all have a base.
+    pub fn all(words: &'a DeviceBuffer<u32>, len: usize) -> Self {
+        Self {
+            words,
+            len,
+            selection: None,
+        }
+    }
+}
+
+/// Positions that have a base.
+#[derive(Clone, Copy, Debug)]
+pub struct Selection<'a> {
+    /// Per 32 positions: in the low half which have a base, in the high half how many before have one.
+    pub words: &'a DeviceBuffer<u64>,
+    /// The base of the first position that has one.
+    pub first: u32,
+}
+
+/// Room for sums over bitmaps of up to `len` positions.
 #[derive(Debug)]
 pub struct BitmapSum<C> {
     len: usize,
@@ -38,11 +69,11 @@ pub struct BitmapSum<C> {
 }
 
 impl<C: DeviceGroup> BitmapSum<C> {
-    /// Allocates for up to `len` bases.
+    /// Allocates for up to `len` positions.
     ///
     /// # Errors
     ///
-    /// [`CudaError::TooManyTerms`] from 2^31 bases on, [`CudaError::OutOfMemory`].
+    /// [`CudaError::TooManyTerms`] from 2^31 positions on, [`CudaError::OutOfMemory`].
     pub fn new(device: &Device, len: usize) -> Result<Self, CudaError> {
         const MAX: usize = (1 << 31) - 1;
         if len > MAX {
@@ -82,45 +113,60 @@ impl<C: DeviceGroup> BitmapSum<C> {
         bases: &DeviceBuffer<Base<C>>,
         words: &DeviceBuffer<u32>,
     ) -> Result<C::Point, CudaError> {
-        self.queue(device, bases, words)?;
+        self.queue(device, bases, Bitmap::all(words, bases.len()))?;
         let sums = device.session().download_first(&self.sums, 1)?;
         Ok(sums.first().copied().unwrap_or_default().to_point())
     }
 
-    /// Queues the sum, for timing.
+    /// Where the sum will be: its first value.
+    pub(crate) fn result(&self) -> &DeviceBuffer<Base<C>> {
+        &self.sums
+    }
+
+    /// Queues the sum of the bases whose bit is set. The caller has bases for all positions that have one.
     ///
     /// # Errors
     ///
-    /// Those of [`BitmapSum::run`].
+    /// [`CudaError::Length`] when there are more positions than the room, or fewer words than they need.
     pub fn queue(
         &mut self,
         device: &Device,
         bases: &DeviceBuffer<Base<C>>,
-        words: &DeviceBuffer<u32>,
+        bitmap: Bitmap<'_>,
     ) -> Result<(), CudaError> {
-        if bases.len() > self.len {
+        let Bitmap {
+            words,
+            len,
+            selection,
+        } = bitmap;
+        let all_selected = selection.map_or(words.len(), |selection| selection.words.len());
+        if len > self.len {
             return Err(CudaError::Length {
-                what: "bases",
-                got: bases.len(),
+                what: "bitmap",
+                got: len,
                 expected: self.len,
             });
         }
-        let (len, blocks) = (bases.len() as u32, bases.len().div_ceil(BLOCK_BITS) as u32);
-        if words.len() < bases.len().div_ceil(32) {
+        let covered = words.len().min(all_selected);
+        if covered < len.div_ceil(32) {
             return Err(CudaError::Length {
                 what: "words",
-                got: words.len(),
-                expected: bases.len().div_ceil(32),
+                got: covered,
+                expected: len.div_ceil(32),
             });
         }
+        let first = selection.map_or(0, |selection| selection.first);
+        let selected = |arguments: Arguments| match selection {
+            Some(selection) => arguments.buffer(selection.words),
+            None => arguments.null(),
+        };
+        let (len, blocks) = (len as u32, len.div_ceil(BLOCK_BITS) as u32);
         let session = device.session();
         session.clear(&mut self.work)?;
         session.clear(&mut self.sums)?;
         if blocks > 0 {
-            let count = Arguments::new()
-                .buffer(&self.counts)
-                .buffer(words)
-                .word(len);
+            let count = Arguments::new().buffer(&self.counts).buffer(words);
+            let count = selected(count).word(len);
             session.launch(
                 kernels::BITMAP_COUNT,
                 Grid::new(blocks, BLOCK_THREADS),
@@ -134,8 +180,8 @@ impl<C: DeviceGroup> BitmapSum<C> {
             let refs = Arguments::new()
                 .buffer(&self.refs)
                 .buffer(&self.counts)
-                .buffer(words)
-                .word(len);
+                .buffer(words);
+            let refs = selected(refs).word(len).word(first);
             session.launch(
                 kernels::BITMAP_REFS,
                 Grid::new(blocks, BLOCK_THREADS),

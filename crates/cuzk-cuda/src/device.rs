@@ -1,5 +1,7 @@
 //! A card as the rest of the program sees it: found by number, described for the operator, opened with a memory limit.
 
+use std::time::Duration;
+
 use cudarc::driver::{CudaContext, CudaEvent, result};
 
 use crate::{
@@ -191,11 +193,15 @@ impl Device {
         let start: CudaEvent = self.session.mark()?;
         work()?;
         let end = self.session.mark()?;
-        Ok(f64::from(
-            start
-                .elapsed_ms(&end)
-                .map_err(|e| driver_error("cuEventElapsedTime", e))?,
-        ))
+        Ok(Self::between(&start, &end)?.as_secs_f64() * 1000.0)
+    }
+
+    /// Device time between two marks. Waits for the second one.
+    pub(crate) fn between(start: &CudaEvent, end: &CudaEvent) -> Result<Duration, CudaError> {
+        let ms = start
+            .elapsed_ms(end)
+            .map_err(|e| driver_error("cuEventElapsedTime", e))?;
+        Ok(Duration::from_secs_f64(f64::from(ms.max(0.0)) / 1000.0))
     }
 
     /// Uploads values of one kind.

@@ -7,6 +7,8 @@
     reason = "calls of the CUDA driver, with device pointers that Rust does not track"
 )]
 
+mod transfers;
+
 use std::{
     collections::HashMap,
     ffi::{CString, c_void},
@@ -29,10 +31,27 @@ use crate::{
     kernels::{Image, Kernel},
 };
 
+pub(crate) use transfers::{Arrived, Download, InFlight, Transfers};
+
 /// Whether libcuda can be loaded. Every other call of the driver panics where it cannot.
 pub(crate) fn driver_is_present() -> bool {
     // SAFETY: the function only tries to open the library.
     unsafe { sys::is_culib_present() }
+}
+
+/// Lets the driver keep freed buffers for the next ones: giving gigabytes back to the system costs milliseconds each time.
+fn keep_freed_memory(context: &CudaContext) -> Result<(), CudaError> {
+    if !context.has_async_alloc() {
+        return Ok(());
+    }
+    let mut threshold = u64::MAX;
+    let attribute = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+    // SAFETY: the context's own device.
+    let pool = unsafe { result::device::get_default_mem_pool(context.cu_device()) }
+        .map_err(|e| driver_error("cuDeviceGetDefaultMemPool", e))?;
+    // SAFETY: the driver reads one 64-bit integer.
+    unsafe { result::mem_pool::set_attribute(pool, attribute, (&raw mut threshold).cast()) }
+        .map_err(|e| driver_error("cuMemPoolSetAttribute", e))
 }
 
 /// The driver's CUDA version. Needs an initialised driver.
@@ -77,7 +96,7 @@ unsafe impl<C: Coordinate> Plain for Base<C> {}
 // SAFETY: as for `Base`.
 unsafe impl<C: Coordinate> Plain for Partial<C> {}
 
-fn as_bytes<T: Plain>(values: &[T]) -> &[u8] {
+pub(crate) fn as_bytes<T: Plain>(values: &[T]) -> &[u8] {
     // SAFETY: `Plain` values have no padding, so all bytes of the slice are initialised.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
@@ -96,8 +115,8 @@ pub(crate) fn raw_scalars(scalars: &[blstrs::Scalar]) -> RawScalars<'_> {
 #[derive(Clone, Copy)]
 pub(crate) struct RawScalars<'a>(&'a [blstrs::Scalar]);
 
-impl RawScalars<'_> {
-    fn bytes(&self) -> &[u8] {
+impl<'a> RawScalars<'a> {
+    pub(crate) fn bytes(self) -> &'a [u8] {
         // SAFETY: `Scalar` is `repr(transparent)` over four `u64`.
         unsafe { std::slice::from_raw_parts(self.0.as_ptr().cast(), size_of_val(self.0)) }
     }
@@ -310,6 +329,11 @@ impl Session {
     ) -> Result<Self, CudaError> {
         // SAFETY: all work goes through one stream, so there is nothing to track between streams.
         unsafe { context.disable_event_tracking() };
+        // A thread that waits for a proof of a second should sleep.
+        context
+            .set_blocking_synchronize()
+            .map_err(|e| driver_error("cuCtxSetFlags", e))?;
+        keep_freed_memory(&context)?;
         let stream = context
             .new_stream()
             .map_err(|e| driver_error("cuStreamCreate", e))?;
@@ -329,6 +353,12 @@ impl Session {
             loaded,
             accounting: Arc::new(Accounting::new(limit)),
         })
+    }
+
+    fn bind(&self) -> Result<(), CudaError> {
+        self.context
+            .bind_to_thread()
+            .map_err(|e| driver_error("cuCtxSetCurrent", e))
     }
 
     pub(crate) fn context(&self) -> &Arc<CudaContext> {
@@ -402,9 +432,7 @@ impl Session {
             return Ok(());
         }
         let mut target = buffer.bytes.slice_mut(start..start + bytes.len());
-        self.context
-            .bind_to_thread()
-            .map_err(|e| driver_error("cuCtxSetCurrent", e))?;
+        self.bind()?;
         let (pointer, _in_stream_order) = target.device_ptr_mut(&self.stream);
         // SAFETY: the range was checked above. The host's bytes stay borrowed until the wait below.
         unsafe { result::memcpy_htod_async(pointer, bytes, self.stream.cu_stream()) }
@@ -427,9 +455,7 @@ impl Session {
         if len == 0 {
             return Ok(values);
         }
-        self.context
-            .bind_to_thread()
-            .map_err(|e| driver_error("cuCtxSetCurrent", e))?;
+        self.bind()?;
         let (pointer, _in_stream_order) = buffer.bytes.device_ptr(&self.stream);
         // SAFETY: the buffer has at least `len` values, the vector exactly; it lives until the wait below.
         unsafe {
@@ -464,9 +490,7 @@ impl Session {
 
     /// Waits for everything queued; reports errors of kernels that ran.
     pub(crate) fn wait(&self) -> Result<(), CudaError> {
-        self.context
-            .bind_to_thread()
-            .map_err(|e| driver_error("cuCtxSetCurrent", e))?;
+        self.bind()?;
         self.stream
             .synchronize()
             .map_err(|e| driver_error("cuStreamSynchronize", e))
@@ -513,9 +537,7 @@ impl Session {
         grid: Grid,
         arguments: &Arguments,
     ) -> Result<(), CudaError> {
-        self.context
-            .bind_to_thread()
-            .map_err(|e| driver_error("cuCtxSetCurrent", e))?;
+        self.bind()?;
         let function = self.function(kernel)?;
         let mut pointers: Vec<*mut c_void> = arguments
             .0

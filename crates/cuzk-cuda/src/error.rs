@@ -80,6 +80,14 @@ pub enum CudaError {
         /// Logarithm of the largest size.
         max: u32,
     },
+    /// The circuit has more variables or rows than the kernels can number.
+    #[error("circuits of {variables} variables or rows are not supported, at most {max}")]
+    TooManyVariables {
+        /// Variables of one kind, or rows.
+        variables: usize,
+        /// The most that fit.
+        max: usize,
+    },
     /// The multiplication has more terms than its references can number.
     #[error("{terms} terms are too many for one multiplication, at most {max}")]
     TooManyTerms {

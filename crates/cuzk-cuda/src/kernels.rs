@@ -21,7 +21,7 @@ macro_rules! image {
 }
 
 /// All images; a [`Kernel`] names its own by position.
-pub(crate) const IMAGES: [Image; 7] = [
+pub(crate) const IMAGES: [Image; 8] = [
     image!("ntt"),
     image!("sort"),
     image!("msm_g1"),
@@ -29,6 +29,7 @@ pub(crate) const IMAGES: [Image; 7] = [
     image!("rates"),
     image!("msm_g2"),
     image!("points"),
+    image!("rows"),
 ];
 
 /// A kernel, and the dynamic shared memory that it may ask for beyond 48 KiB.
@@ -135,3 +136,6 @@ pub(crate) const RATE_MULTIPLY_FP: Kernel = kernel(4, "cuzk_rate_multiply_fp");
 pub(crate) const RATE_MULTIPLY_FR: Kernel = kernel(4, "cuzk_rate_multiply_fr");
 pub(crate) const RANDOM_SCALARS: Kernel = kernel(4, "cuzk_random_scalars");
 pub(crate) const REPEAT: Kernel = kernel(4, "cuzk_repeat");
+
+pub(crate) const EVALUATE: Kernel = kernel(7, "cuzk_evaluate");
+pub(crate) const LAST_ROWS: Kernel = kernel(7, "cuzk_last_rows");

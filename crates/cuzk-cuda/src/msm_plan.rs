@@ -1,6 +1,13 @@
 //! The cost of a multi-scalar multiplication depends on the width of its digits: wide digits mean fewer additions and
 //! more buckets. The plan chooses the width by the number of terms and derives every size from it.
 
+use group::Group;
+
+use crate::{
+    elements::{Partial, combine_windows},
+    host_field::Coordinate,
+};
+
 /// Terms of one multiplication: a reference has 31 bits for the base.
 pub const MAX_TERMS: usize = 1 << 28;
 
@@ -150,6 +157,25 @@ impl MsmPlan {
             log_unit += log_chunk;
         }
         steps
+    }
+
+    /// Entries that are left when the device is done.
+    pub fn num_results(self) -> usize {
+        self.buckets() >> self.taken()
+    }
+
+    /// Bits of a bucket's number that the reduction takes.
+    fn taken(self) -> u32 {
+        self.reduction().iter().map(|step| step.log_chunk).sum()
+    }
+
+    /// The result from the entries that are left.
+    pub fn combine<C: Coordinate>(self, entries: &[Partial<C>]) -> C::Point {
+        if self.terms == 0 {
+            return C::Point::identity();
+        }
+        let bits: Vec<u32> = (0..self.windows()).map(|w| self.window_bits(w)).collect();
+        combine_windows(entries, &bits, self.taken())
     }
 }
 

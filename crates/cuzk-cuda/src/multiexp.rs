@@ -1,10 +1,8 @@
 //! Multi-scalar multiplication by buckets: digits, references grouped by bucket, sums of buckets by batched
 //! affine additions, weighted sums of buckets; the host adds what is left of each window.
 
-use group::Group;
-
 use crate::{
-    CudaError, Device, MAX_TERMS, MsmPlan, RawScalar, combine_windows,
+    CudaError, Device, MAX_TERMS, MsmPlan, RawScalar,
     driver::{Arguments, DeviceBuffer, Grid},
     elements::{Base, Partial, Xyzz},
     kernels::{self, DeviceGroup, Kernel},
@@ -38,6 +36,39 @@ pub enum ScalarForm {
     Montgomery,
     /// The number itself, below the modulus.
     Canonical,
+}
+
+/// The terms of a multiplication: term i multiplies base number `base_numbers[i]` with scalar number `scalar_numbers[i]`,
+/// each of which is i without numbers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Terms<'a> {
+    /// Scalars on the device.
+    pub scalars: &'a DeviceBuffer<RawScalar>,
+    /// Their form.
+    pub form: ScalarForm,
+    /// Which scalar each term has.
+    pub scalar_numbers: Option<&'a DeviceBuffer<u32>>,
+    /// Which base each term has.
+    pub base_numbers: Option<&'a DeviceBuffer<u32>>,
+}
+
+impl<'a> Terms<'a> {
+    /// Scalar i with base i.
+    pub(crate) fn in_order(scalars: &'a DeviceBuffer<RawScalar>, form: ScalarForm) -> Self {
+        Self {
+            scalars,
+            form,
+            scalar_numbers: None,
+            base_numbers: None,
+        }
+    }
+}
+
+fn numbers(arguments: Arguments, numbers: Option<&DeviceBuffer<u32>>) -> Arguments {
+    match numbers {
+        Some(numbers) => arguments.buffer(numbers),
+        None => arguments.null(),
+    }
 }
 
 /// Room for multiplications of one size. Reusing it saves allocations.
@@ -128,14 +159,36 @@ impl<C: DeviceGroup> MultiExp<C> {
         scalars: &DeviceBuffer<RawScalar>,
         form: ScalarForm,
     ) -> Result<C::Point, CudaError> {
-        self.check(bases.len(), scalars.len())?;
-        if self.plan.terms == 0 {
-            return Ok(C::Point::identity());
+        let plan = self.plan;
+        let left = self.queue(device, bases, Terms::in_order(scalars, form))?;
+        let entries = device.session().download_first(left, plan.num_results())?;
+        Ok(plan.combine(&entries))
+    }
+
+    /// Queues a multiplication; the first [`MsmPlan::num_results`] values of the buffer will be what
+    /// [`MsmPlan::combine`] takes. The caller has bases for all base numbers, and scalars for all scalar numbers.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`MultiExp::run`].
+    pub(crate) fn queue(
+        &mut self,
+        device: &Device,
+        bases: &DeviceBuffer<Base<C>>,
+        terms: Terms<'_>,
+    ) -> Result<&DeviceBuffer<Partial<C>>, CudaError> {
+        let scalars = terms
+            .scalar_numbers
+            .map_or(terms.scalars.len(), DeviceBuffer::len);
+        let bases_named = terms.base_numbers.map_or(bases.len(), DeviceBuffer::len);
+        self.check(bases_named, scalars)?;
+        let mut last = 0;
+        if self.plan.terms > 0 {
+            self.sort(device, terms)?;
+            self.accumulate(device, bases)?;
+            last = self.reduce(device)?;
         }
-        self.sort(device, scalars, form)?;
-        self.accumulate(device, bases)?;
-        let last = self.reduce(device)?;
-        self.collect(device, last)
+        Ok(&self.partials[last])
     }
 
     /// As [`MultiExp::run`], with the device time of each stage.
@@ -151,15 +204,19 @@ impl<C: DeviceGroup> MultiExp<C> {
         form: ScalarForm,
     ) -> Result<(C::Point, MultiExpTimes), CudaError> {
         self.check(bases.len(), scalars.len())?;
-        let sort_ms = device.time(|| self.sort(device, scalars, form))?;
+        let terms = Terms::in_order(scalars, form);
+        let sort_ms = device.time(|| self.sort(device, terms))?;
         let accumulate_ms = device.time(|| self.accumulate(device, bases))?;
         let mut last = 0;
         let reduce_ms = device.time(|| {
             last = self.reduce(device)?;
             Ok(())
         })?;
+        let entries = device
+            .session()
+            .download_first(&self.partials[last], self.plan.num_results())?;
         Ok((
-            self.collect(device, last)?,
+            self.plan.combine(&entries),
             MultiExpTimes {
                 sort_ms,
                 accumulate_ms,
@@ -193,21 +250,16 @@ impl<C: DeviceGroup> MultiExp<C> {
         ]
     }
 
-    fn sort(
-        &mut self,
-        device: &Device,
-        scalars: &DeviceBuffer<RawScalar>,
-        form: ScalarForm,
-    ) -> Result<(), CudaError> {
+    fn sort(&mut self, device: &Device, terms: Terms<'_>) -> Result<(), CudaError> {
         let plan = self.plan;
         let session = device.session();
-        let (windows, terms) = (plan.windows() as u32, plan.terms as u64);
-        let montgomery = u32::from(form == ScalarForm::Montgomery);
+        let (windows, num_terms) = (plan.windows() as u32, plan.terms as u64);
+        let montgomery = u32::from(terms.form == ScalarForm::Montgomery);
         let bins = 1_u32 << plan.coarse_bits();
-        let tiles = Grid::new(terms.div_ceil(TILE) as u32, SORT_THREADS).shared(4 * bins as usize);
-        let digits = Arguments::new()
-            .buffer(&self.rows)
-            .buffer(scalars)
+        let tiles =
+            Grid::new(num_terms.div_ceil(TILE) as u32, SORT_THREADS).shared(4 * bins as usize);
+        let digits = Arguments::new().buffer(&self.rows).buffer(terms.scalars);
+        let digits = numbers(digits, terms.scalar_numbers)
             .words(self.layout())
             .words([
                 windows,
@@ -217,7 +269,7 @@ impl<C: DeviceGroup> MultiExp<C> {
             .word(montgomery);
         session.launch(
             kernels::DIGITS,
-            Grid::for_items(terms, DIGIT_THREADS),
+            Grid::for_items(num_terms, DIGIT_THREADS),
             &digits,
         )?;
         session.clear(&mut self.cursors)?;
@@ -240,7 +292,8 @@ impl<C: DeviceGroup> MultiExp<C> {
             let scatter = Arguments::new()
                 .buffer(&self.items)
                 .buffer(&self.cursors)
-                .buffer(&self.rows)
+                .buffer(&self.rows);
+            let scatter = numbers(scatter, terms.base_numbers)
                 .words(self.layout())
                 .word(first);
             session.launch(kernels::COARSE_SCATTER, tiles.rows(rows), &scatter)?;
@@ -337,23 +390,6 @@ impl<C: DeviceGroup> MultiExp<C> {
             }
         }
         Ok(target)
-    }
-
-    fn collect(&self, device: &Device, last: usize) -> Result<C::Point, CudaError> {
-        let taken: u32 = self
-            .plan
-            .reduction()
-            .iter()
-            .map(|step| step.log_chunk)
-            .sum();
-        let left = self.plan.buckets() >> taken;
-        let entries = device
-            .session()
-            .download_first(&self.partials[last], left)?;
-        let bits: Vec<u32> = (0..self.plan.windows())
-            .map(|w| self.plan.window_bits(w))
-            .collect();
-        Ok(combine_windows(&entries, &bits, taken))
     }
 }
 

@@ -51,3 +51,8 @@ fn transforms_by_passes_equal_their_defining_sums() {
 fn bucket_sums_follow_the_group_law() {
     compile_and_run("msm_test");
 }
+
+#[test]
+fn rows_read_the_variables_of_their_instance() {
+    compile_and_run("rows_test");
+}

@@ -16,6 +16,7 @@ mod system;
 mod witness;
 
 /// The scalar field of BLS12-381, Montgomery form in memory.
+pub use bellpepper_core::Index;
 pub use blstrs::Scalar as Fr;
 
 pub use compiled::{

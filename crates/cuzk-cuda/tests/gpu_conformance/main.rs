@@ -8,6 +8,7 @@
 
 mod keys;
 mod multiplications;
+mod prover;
 mod transforms;
 
 use blstrs::Scalar;

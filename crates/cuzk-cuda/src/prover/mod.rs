@@ -1,0 +1,211 @@
+//! The card as a prover: `start` queues a whole proof and returns, `finish` waits for its sums.
+//!
+//! All proofs of a device share one stream, so the next one's upload and launches are queued while the card computes, and
+//! buffers that one proof frees serve the next. The host holds a packed witness's worth of page-locked memory per proof in
+//! flight, and nothing else.
+
+mod circuit;
+mod queue;
+mod times;
+
+use std::{
+    num::NonZeroUsize,
+    path::PathBuf,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
+
+use cuzk_groth16::{
+    DeviceDescription, DeviceError, Footprint, LoadedCircuit, LoadedKey, Partition, PendingProof,
+    ProverDevice, ProvingKey, StartTimes, assemble,
+};
+use cuzk_r1cs::{CompiledCircuit, PackedWitness};
+
+pub use times::ProofTimes;
+
+use self::circuit::{CudaCircuit, witness_bytes};
+use self::queue::{Queue, Queued};
+use crate::{
+    CudaError, Device, DeviceKey, MAX_LOG_SIZE,
+    driver::{InFlight, Transfers},
+    kernels,
+};
+
+const NAME: &str = "cuda";
+
+/// A prover on one NVIDIA card.
+pub struct CudaDevice {
+    shared: Arc<Shared>,
+}
+
+/// What pending proofs share with their device.
+struct Shared {
+    device: Device,
+    /// Page-locked memory of finished proofs. Held while a proof is queued, so that no two proofs' buffers mix.
+    transfers: Mutex<Vec<Transfers>>,
+}
+
+/// Device times of a proof, known when it is finished.
+pub type PendingTimes = Arc<OnceLock<ProofTimes>>;
+
+impl CudaDevice {
+    /// A prover on an opened card.
+    pub fn new(device: Device) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                device,
+                transfers: Mutex::new(Vec::new()),
+            }),
+        }
+    }
+
+    /// The card.
+    pub fn device(&self) -> &Device {
+        &self.shared.device
+    }
+
+    /// Makes a key ready that is on the card already.
+    ///
+    /// # Errors
+    /// [`DeviceError::Identity`] for a key that must not be used.
+    pub fn adopt_key(&self, key: DeviceKey) -> Result<LoadedKey, DeviceError> {
+        let (verifying_key, counts) = (key.verifying_key.clone(), key.counts());
+        let origin = PathBuf::from("key on the device");
+        LoadedKey::new(origin, &verifying_key, counts, Arc::new(key))
+    }
+
+    /// As [`ProverDevice::start`], with a view of the device times.
+    ///
+    /// # Errors
+    /// As [`ProverDevice::start`].
+    pub fn start_timed(
+        &self,
+        partition: Partition,
+    ) -> Result<(PendingProof, PendingTimes), DeviceError> {
+        partition.check()?;
+        let Partition {
+            circuit,
+            witness,
+            blinding,
+        } = partition;
+        let (in_flight, queued) = self.queue(&circuit, &witness)?;
+        let times = PendingTimes::default();
+        let (shared, seen) = (Arc::clone(&self.shared), Arc::clone(&times));
+        let pending = PendingProof::new(StartTimes::default(), move || {
+            let arrived = in_flight.wait().map_err(device_error)?;
+            let sums = queued.read(&arrived);
+            let spent = queued.times().map_err(device_error)?;
+            seen.get_or_init(|| spent);
+            shared.transfers().push(arrived.reuse());
+            let sums = sums.map_err(|row| DeviceError::Unsatisfied { row })?;
+            let key = circuit.key().verifying_key();
+            Ok(assemble(key, &sums.g1, &sums.b_g2, blinding))
+        });
+        Ok((pending, times))
+    }
+
+    fn queue(
+        &self,
+        circuit: &LoadedCircuit,
+        witness: &PackedWitness,
+    ) -> Result<(InFlight, Queued), DeviceError> {
+        let prepared: &CudaCircuit = circuit.form(NAME)?;
+        let key: &DeviceKey = circuit.key().form(NAME)?;
+        let domain_size = circuit.circuit().shape().domain_size();
+        let device = &self.shared.device;
+        let mut pool = self.shared.transfers();
+        let transfers = take(&mut pool, device, prepared.transfer_bytes).map_err(device_error)?;
+        let queued = Queue::new(device, (prepared, key), transfers, witness)
+            .and_then(|queue| queue.queue(domain_size))
+            .and_then(|(transfers, queued)| Ok((transfers.queued(device.session())?, queued)));
+        queued.map_err(device_error)
+    }
+}
+
+impl Shared {
+    fn transfers(&self) -> std::sync::MutexGuard<'_, Vec<Transfers>> {
+        // A list of free memory is whole after any panic.
+        self.transfers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Page-locked memory of at least `bytes` bytes, an old one where there is one.
+fn take(pool: &mut Vec<Transfers>, device: &Device, bytes: usize) -> Result<Transfers, CudaError> {
+    if let Some(index) = pool.iter().position(|free| free.capacity() >= bytes) {
+        return Ok(pool.swap_remove(index));
+    }
+    // Smaller ones would be kept beside larger ones for ever.
+    pool.pop();
+    Transfers::new(device.session(), bytes)
+}
+
+impl ProverDevice for CudaDevice {
+    fn describe(&self) -> DeviceDescription {
+        DeviceDescription {
+            name: NAME,
+            threads: NonZeroUsize::MIN,
+            tail_threads: NonZeroUsize::MIN,
+            arithmetic: kernels::ARCHITECTURES,
+        }
+    }
+
+    fn load_key(&self, key: Arc<ProvingKey>) -> Result<LoadedKey, DeviceError> {
+        let queries = DeviceKey::upload(&self.shared.device, &key).map_err(device_error)?;
+        let origin = key.path().to_path_buf();
+        LoadedKey::new(origin, key.verifying_key(), key.counts(), Arc::new(queries))
+    }
+
+    fn load_circuit(
+        &self,
+        key: &LoadedKey,
+        circuit: Arc<CompiledCircuit>,
+    ) -> Result<LoadedCircuit, DeviceError> {
+        key.form::<DeviceKey>(NAME)?;
+        let log_domain = circuit.shape().log_domain();
+        if log_domain > MAX_LOG_SIZE {
+            return Err(DeviceError::TooLarge {
+                device: NAME,
+                log_domain,
+                max_log_domain: MAX_LOG_SIZE,
+            });
+        }
+        LoadedCircuit::new(key, circuit, |circuit| {
+            CudaCircuit::new(&self.shared.device, circuit).map_err(device_error)
+        })
+    }
+
+    fn start(&self, partition: Partition) -> Result<PendingProof, DeviceError> {
+        self.start_timed(partition).map(|(pending, _)| pending)
+    }
+
+    fn footprint(&self, circuit: &CompiledCircuit) -> Footprint {
+        let partition = witness_bytes(circuit);
+        let pinned = witness_bytes(circuit) + circuit::MAX_RESULT_BYTES;
+        Footprint {
+            partition_bytes: partition,
+            evaluation_bytes: 0,
+            start_bytes: partition + pinned,
+            pending_bytes: pinned,
+            finish_bytes: pinned + circuit::MAX_RESULT_BYTES,
+        }
+    }
+}
+
+fn device_error(error: CudaError) -> DeviceError {
+    match error {
+        CudaError::OutOfMemory {
+            wanted,
+            used,
+            limit,
+        } => DeviceError::OutOfMemory {
+            device: NAME,
+            needed_bytes: wanted,
+            free_bytes: limit.saturating_sub(used),
+        },
+        error => DeviceError::Lost {
+            device: NAME,
+            source: Box::new(error),
+        },
+    }
+}

@@ -1,0 +1,239 @@
+//! The work of one proof, in the order in which the device does it.
+
+use blstrs::G2Projective;
+use cuzk_groth16::G1Sums;
+use cuzk_r1cs::PackedWitness;
+use group::Group;
+
+use super::circuit::{CudaCircuit, Query};
+use super::times::{Marks, ProofTimes};
+use crate::{
+    BitmapSum, CudaError, Device, DeviceKey, MsmPlan, MultiExp, RawScalar, ScalarForm,
+    driver::{Arrived, DeviceBuffer, Download, Transfers, as_bytes, raw_scalars},
+    elements::{Base, Partial},
+    evaluation::{RowOutputs, WitnessBuffers},
+    host_field::{Coordinate, Fp, Fp2},
+    kernels::DeviceGroup,
+    multiexp::Terms,
+    reverse_order,
+};
+
+/// What `violated` holds when all rows hold.
+const NO_ROW: u32 = u32::MAX;
+
+/// Results that will arrive.
+pub(super) struct Queued {
+    violated: Download<u32>,
+    h: WideSum<Fp>,
+    l: Sum<Fp>,
+    a: Sum<Fp>,
+    b_g1: Sum<Fp>,
+    b_g2: Sum<Fp2>,
+    marks: Marks,
+}
+
+/// A sum over field elements as it comes from the device.
+struct WideSum<C> {
+    plan: MsmPlan,
+    windows: Download<Partial<C>>,
+}
+
+/// A sum over a query's bits and field elements.
+struct Sum<C> {
+    bits: Download<Base<C>>,
+    wide: WideSum<C>,
+}
+
+/// The sums of a proof whose rows all hold.
+pub(super) struct Sums {
+    pub(super) g1: G1Sums,
+    pub(super) b_g2: G2Projective,
+}
+
+impl Queued {
+    /// The sums, or the first row that does not hold.
+    pub(super) fn read(&self, arrived: &Arrived) -> Result<Sums, usize> {
+        if let Some(&row) = arrived.read(self.violated).first()
+            && row != NO_ROW
+        {
+            return Err(row as usize);
+        }
+        Ok(Sums {
+            g1: G1Sums {
+                h: self.h.read(arrived),
+                l: self.l.read(arrived),
+                a: self.a.read(arrived),
+                b: self.b_g1.read(arrived),
+            },
+            b_g2: self.b_g2.read(arrived),
+        })
+    }
+
+    /// Device time of the stages, once the results arrived.
+    pub(super) fn times(&self) -> Result<ProofTimes, CudaError> {
+        self.marks.times()
+    }
+}
+
+impl<C: Coordinate> WideSum<C> {
+    fn read(&self, arrived: &Arrived) -> C::Point {
+        if self.plan.terms == 0 {
+            return C::Point::identity();
+        }
+        self.plan.combine(&arrived.read(self.windows))
+    }
+}
+
+impl<C: Coordinate> Sum<C> {
+    fn read(&self, arrived: &Arrived) -> C::Point {
+        let bits = arrived.read(self.bits);
+        self.wide.read(arrived) + bits.first().copied().unwrap_or_default().to_point()
+    }
+}
+
+/// A proof's work, while it is queued.
+pub(super) struct Queue<'a> {
+    device: &'a Device,
+    circuit: &'a CudaCircuit,
+    key: &'a DeviceKey,
+    transfers: Transfers,
+    marks: Marks,
+    plane: DeviceBuffer<u32>,
+    values: DeviceBuffer<RawScalar>,
+    num_aux: usize,
+}
+
+impl<'a> Queue<'a> {
+    /// Queues the upload of a witness.
+    pub(super) fn new(
+        device: &'a Device,
+        (circuit, key): (&'a CudaCircuit, &'a DeviceKey),
+        mut transfers: Transfers,
+        witness: &PackedWitness,
+    ) -> Result<Self, CudaError> {
+        let session = device.session();
+        let marks = Marks::new(device)?;
+        let (inputs, wide) = (witness.inputs(), witness.wide());
+        let mut plane = session.allocate(2 * witness.plane().len())?;
+        let mut values = session.allocate(inputs.len() + wide.len())?;
+        transfers.upload(session, as_bytes(witness.plane()), &mut plane, 0)?;
+        transfers.upload(session, raw_scalars(inputs).bytes(), &mut values, 0)?;
+        let wide = raw_scalars(wide);
+        transfers.upload(session, wide.bytes(), &mut values, inputs.len())?;
+        Ok(Self {
+            device,
+            circuit,
+            key,
+            transfers,
+            marks,
+            plane,
+            values,
+            num_aux: witness.kinds().num_aux(),
+        })
+    }
+
+    /// Queues everything that follows, over a domain of `domain_size` rows.
+    pub(super) fn queue(mut self, domain_size: usize) -> Result<(Transfers, Queued), CudaError> {
+        let (circuit, key) = (self.circuit, self.key);
+        self.marks.mark(self.device)?;
+        let (quotient, violated) = self.quotient(domain_size)?;
+        let h = self.multiply(
+            circuit.h,
+            &key.h,
+            Terms::in_order(&quotient, ScalarForm::Montgomery),
+        )?;
+        drop(quotient);
+        self.marks.mark(self.device)?;
+        let l = self.sum(&circuit.l, &key.l)?;
+        let a = self.sum(&circuit.a, &key.a)?;
+        let b_g1 = self.sum(&circuit.b, &key.b_g1)?;
+        let b_g2 = self.sum(&circuit.b, &key.b_g2)?;
+        let queued = Queued {
+            violated,
+            h,
+            l,
+            a,
+            b_g1,
+            b_g2,
+            marks: self.marks,
+        };
+        Ok((self.transfers, queued))
+    }
+
+    /// The quotient's coefficients in order, and the first row that is violated.
+    fn quotient(
+        &mut self,
+        domain_size: usize,
+    ) -> Result<(DeviceBuffer<RawScalar>, Download<u32>), CudaError> {
+        let session = self.device.session();
+        let mut violated = session.allocate(1)?;
+        self.transfers
+            .upload(session, as_bytes(&[NO_ROW]), &mut violated, 0)?;
+        let mut a = session.allocate(domain_size)?;
+        let mut b = session.allocate(domain_size)?;
+        let mut c = session.allocate(domain_size)?;
+        let witness = WitnessBuffers {
+            plane: &self.plane,
+            values: &self.values,
+        };
+        let mut outputs = RowOutputs {
+            a: Some(&mut a),
+            b: Some(&mut b),
+            c: Some(&mut c),
+        };
+        self.circuit
+            .evaluation
+            .run(self.device, witness, &mut outputs, &mut violated)?;
+        let violated = self.transfers.download(session, &violated, 1)?;
+        self.marks.mark(self.device)?;
+        self.circuit
+            .quotient
+            .run(self.device, &mut a, &mut b, &mut c)?;
+        reverse_order(self.device, &mut c)?;
+        self.marks.mark(self.device)?;
+        Ok((c, violated))
+    }
+
+    /// The sum over a query.
+    fn sum<C: DeviceGroup>(
+        &mut self,
+        query: &Query,
+        bases: &DeviceBuffer<Base<C>>,
+    ) -> Result<Sum<C>, CudaError> {
+        let session = self.device.session();
+        let mut room = BitmapSum::new(self.device, self.num_aux)?;
+        let bitmap = query.bitmap(&self.plane, self.num_aux);
+        room.queue(self.device, bases, bitmap)?;
+        let bits = self.transfers.download(session, room.result(), 1)?;
+        drop(room);
+        let values = std::mem::replace(&mut self.values, session.allocate(0)?);
+        let terms = Terms {
+            scalars: &values,
+            form: ScalarForm::Montgomery,
+            scalar_numbers: Some(&query.scalar_numbers),
+            base_numbers: Some(&query.base_numbers),
+        };
+        let wide = self.multiply(query.wide, bases, terms)?;
+        self.values = values;
+        self.marks.mark(self.device)?;
+        Ok(Sum { bits, wide })
+    }
+
+    fn multiply<C: DeviceGroup>(
+        &mut self,
+        plan: MsmPlan,
+        bases: &DeviceBuffer<Base<C>>,
+        terms: Terms<'_>,
+    ) -> Result<WideSum<C>, CudaError> {
+        let session = self.device.session();
+        let windows = if plan.terms == 0 {
+            self.transfers.download(session, &session.allocate(0)?, 0)?
+        } else {
+            let mut room = MultiExp::new(self.device, plan)?;
+            let entries = room.queue(self.device, bases, terms)?;
+            self.transfers
+                .download(session, entries, plan.num_results())?
+        };
+        Ok(WideSum { plan, windows })
+    }
+}
