@@ -8,9 +8,9 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use bellpepper_core::Circuit;
-use cuzk_circuits::{CircuitId, CircuitVisitor, with_blank_circuit};
+use cuzk_circuits::{CircuitId, compile_circuit};
 use cuzk_groth16::setup::{KeyFiles, ToxicWaste, generate};
-use cuzk_r1cs::{Fr, RecordedCircuit};
+use cuzk_r1cs::{CompiledCircuit, Fr};
 
 use crate::circuits::full_size;
 
@@ -46,15 +46,8 @@ pub fn folder() -> PathBuf {
 /// # Panics
 /// Panics with the path when the key cannot be made: no test can go on without it.
 pub fn for_circuit(id: CircuitId) -> TestKey {
-    struct Record;
-    impl CircuitVisitor for Record {
-        type Output = RecordedCircuit;
-        fn visit<C: Circuit<Fr> + Send>(self, circuit: C) -> RecordedCircuit {
-            RecordedCircuit::record(circuit).expect("a blank circuit records")
-        }
-    }
     cached(&folder(), &id.info().key_file_stem, || {
-        with_blank_circuit(id, Record)
+        compile_circuit(id, &|_| ()).expect("a blank circuit compiles")
     })
 }
 
@@ -63,12 +56,15 @@ pub fn for_circuit(id: CircuitId) -> TestKey {
 /// # Panics
 /// Panics with the path when the key cannot be made.
 pub fn for_small(circuit: impl Circuit<Fr>, folder: &Path) -> TestKey {
-    let recorded = RecordedCircuit::record(circuit).expect("a small circuit records");
-    make(&paths(folder, "small"), &recorded)
+    make(&paths(folder, "small"), &compiled(circuit))
 }
 
-/// The key under this name, made from what `record` returns where there is none.
-fn cached(folder: &Path, stem: &str, record: impl FnOnce() -> RecordedCircuit) -> TestKey {
+fn compiled(circuit: impl Circuit<Fr>) -> CompiledCircuit {
+    CompiledCircuit::compile(circuit, &|_| ()).expect("a small circuit compiles")
+}
+
+/// The key under this name, made from what `compile` returns where there is none.
+fn cached(folder: &Path, stem: &str, compile: impl FnOnce() -> CompiledCircuit) -> TestKey {
     fs::create_dir_all(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let lock_path = folder.join(format!("{stem}.lock"));
     let lock = File::create(&lock_path)
@@ -77,7 +73,7 @@ fn cached(folder: &Path, stem: &str, record: impl FnOnce() -> RecordedCircuit) -
     let key = paths(folder, stem);
     // The two files appear together, complete, so one that exists is whole.
     if !(key.params.exists() && key.verifying_key.exists()) {
-        make(&key, &record());
+        make(&key, &compile());
     }
     drop(lock);
     key
@@ -90,7 +86,7 @@ fn paths(folder: &Path, stem: &str) -> TestKey {
     }
 }
 
-fn make(key: &TestKey, circuit: &RecordedCircuit) -> TestKey {
+fn make(key: &TestKey, circuit: &CompiledCircuit) -> TestKey {
     let files = KeyFiles {
         params: &key.params,
         verifying_key: &key.verifying_key,
@@ -117,9 +113,9 @@ mod tests {
     use super::*;
     use crate::circuits::SmallCircuit;
 
-    fn small() -> RecordedCircuit {
+    fn small() -> CompiledCircuit {
         let (_, circuit) = &SmallCircuit::all()[1];
-        RecordedCircuit::record(circuit.blank()).expect("it records")
+        compiled(circuit.blank())
     }
 
     #[test]
@@ -130,18 +126,18 @@ mod tests {
     #[test]
     fn a_key_is_made_once_however_many_ask_for_it() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let num_recorded = AtomicUsize::new(0);
+        let num_compiled = AtomicUsize::new(0);
         std::thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| {
                     cached(folder.path(), "asked", || {
-                        num_recorded.fetch_add(1, Ordering::Relaxed);
+                        num_compiled.fetch_add(1, Ordering::Relaxed);
                         small()
                     })
                 });
             }
         });
-        assert_eq!(num_recorded.into_inner(), 1);
+        assert_eq!(num_compiled.into_inner(), 1);
     }
 
     #[test]

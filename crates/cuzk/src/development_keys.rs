@@ -7,16 +7,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use bellpepper_core::{Circuit, SynthesisError};
-use cuzk_circuits::{CircuitId, CircuitVisitor, with_blank_circuit};
+use cuzk_circuits::CircuitId;
 use cuzk_groth16::setup::{
     KeyFiles, KeySummary, SetupError, SetupProgress, SetupStep, ToxicWaste, generate,
 };
-use cuzk_r1cs::{Fr, RecordedCircuit};
+use cuzk_r1cs::Fr;
 use ff::Field as _;
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng as _};
 
 use crate::{
+    circuits::load_or_compile,
     encoding::Hex32,
     exit::{ExitClass, OrExit as _, classed, failure},
     keys::{KeyStore, create_folder},
@@ -36,8 +36,8 @@ pub(crate) struct MadeKey {
     pub(crate) verifying_key: PathBuf,
     /// Lengths, sizes and digests.
     pub(crate) summary: KeySummary,
-    /// Recording the circuit.
-    pub(crate) record_time: Duration,
+    /// Reading the compiled circuit, or compiling it.
+    pub(crate) circuit_time: Duration,
     /// Computing and writing the points.
     pub(crate) generate_time: Duration,
 }
@@ -69,7 +69,7 @@ pub(crate) fn toxic_waste(seed: Option<Hex32>) -> anyhow::Result<ToxicWaste> {
         .or_exit(ExitClass::Internal, || "exponents of this seed".to_owned())
 }
 
-/// Records the circuit and makes its key in the folder of `store`.
+/// Makes the key of a circuit in the folder of `store`, from its compiled file there, which is made where it is missing.
 ///
 /// # Errors
 /// Key, when a file is there and may not be replaced; resource, when the folder cannot be written;
@@ -92,12 +92,9 @@ pub(crate) fn make_key(
     }
     create_folder(&store.folder().path)?;
     output.warning(WARNING);
-    let step = output.step(&format!("recording the circuit {id}"));
     let start = Instant::now();
-    let circuit = with_blank_circuit(id, Record)
-        .or_exit(ExitClass::Internal, || format!("recording {id}"))?;
-    let record_time = start.elapsed();
-    drop(step);
+    let circuit = load_or_compile(&store.folder().path, id, output)?;
+    let circuit_time = start.elapsed();
 
     let step = output.bar(&format!("making the key of {id}"), 1);
     let start = Instant::now();
@@ -116,7 +113,7 @@ pub(crate) fn make_key(
         params,
         verifying_key,
         summary,
-        record_time,
+        circuit_time,
         generate_time: start.elapsed(),
     })
 }
@@ -134,17 +131,6 @@ pub(crate) fn make_missing_key(
         return Ok(None);
     }
     make_key(store, id, &toxic_waste(None)?, Existing::Keep, output).map(Some)
-}
-
-/// Records whatever circuit it is shown.
-struct Record;
-
-impl CircuitVisitor for Record {
-    type Output = Result<RecordedCircuit, SynthesisError>;
-
-    fn visit<C: Circuit<Fr> + Send>(self, circuit: C) -> Self::Output {
-        RecordedCircuit::record(circuit)
-    }
 }
 
 fn classify(error: SetupError, id: CircuitId) -> anyhow::Error {

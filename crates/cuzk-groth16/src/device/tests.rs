@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use bellperson::groth16::{Parameters, create_proof};
 use blstrs::{Bls12, Scalar};
-use cuzk_r1cs::{
-    CompiledCircuit, PackedWitness, RecordedCircuit, VariableKinds, Witness, synthesize_witness,
-};
+use cuzk_r1cs::{CompiledCircuit, PackedWitness, VariableKinds, Witness, synthesize_witness};
 use ff::Field;
 use tempfile::TempDir;
 
@@ -39,7 +37,7 @@ impl Fixture {
         };
         let folder = tempfile::tempdir().expect("folder");
         let (params, verifying_key) = (folder.path().join("k.params"), folder.path().join("k.vk"));
-        let recorded = RecordedCircuit::record(circuit.clone()).expect("recorded");
+        let compiled = CompiledCircuit::compile(circuit.clone(), &|_| ()).expect("compiled");
         let [tau, alpha, beta, gamma, delta] = [3, 5, 7, 11, 13].map(Scalar::from);
         let waste = ToxicWaste::from_parts(tau, alpha, beta, gamma, delta).expect("distinct");
         let files = KeyFiles {
@@ -47,9 +45,8 @@ impl Fixture {
             verifying_key: &verifying_key,
             replace: false,
         };
-        generate(&recorded, &waste, &files, &|_| ()).expect("key");
+        generate(&compiled, &waste, &files, &|_| ()).expect("key");
         let key = ProvingKey::open(&params, &OpenOptions::default()).expect("key opens");
-        let compiled = CompiledCircuit::compile(circuit.clone(), &|_| ()).expect("compiled");
         let witness = synthesize_witness(circuit.clone()).expect("the circuit has values");
         Self {
             folder,

@@ -54,6 +54,9 @@ pub enum SetupError {
         /// The file.
         path: PathBuf,
     },
+    /// What makes the points failed.
+    #[error("points cannot be made: {0}")]
+    Source(Box<dyn std::error::Error + Send + Sync>),
     /// The operating system refused.
     #[error("{}: cannot {action}: {source}", path.display())]
     Io {

@@ -1,22 +1,13 @@
 //! From exponents and a circuit to the two files, in the order in which the files need them.
 
-use std::ops::Range;
 use std::path::Path;
 
-use blstrs::{G1Affine, G2Affine, Scalar};
-use cuzk_r1cs::RecordedCircuit;
-use group::Curve;
-use group::prime::PrimeCurveAffine;
-use rayon::prelude::*;
+use cuzk_r1cs::CompiledCircuit;
 
-use super::fixed_base::FixedBase;
-use super::queries::QueryScalars;
-use super::stream::{PointStream, WriterGone, Written, write_stream};
-use super::{SetupError, ToxicWaste};
-use crate::curve::{Arithmetic, CurveField, KernelVisitor, PointKernel};
-use crate::field::{Fp, Fp2};
-use crate::key::{KeyDigest, QueryCounts, Section, StagedFile, folder_of, sync_folder};
-use crate::verifying_key::VerifyingKey;
+use super::processor::ProcessorPoints;
+use super::stream::{PointSource, Written, write_stream};
+use super::{KeyScalars, SetupError, ToxicWaste};
+use crate::key::{KeyDigest, QueryCounts, StagedFile, folder_of, sync_folder};
 
 /// Where a key goes.
 #[derive(Clone, Copy, Debug)]
@@ -72,21 +63,35 @@ pub struct KeySummary {
 /// [`SetupError`]: exponents that do not fit the domain, a variable in no constraint, an existing file that may not be
 /// replaced, a failing disk. Nothing is left behind then.
 pub fn generate(
-    circuit: &RecordedCircuit,
+    circuit: &CompiledCircuit,
     waste: &ToxicWaste,
     files: &KeyFiles<'_>,
+    progress: &(dyn Fn(SetupProgress) + Sync),
+) -> Result<KeySummary, SetupError> {
+    generate_from(circuit, waste, files, &mut ProcessorPoints, progress)
+}
+
+/// As [`generate`], with points of another source.
+///
+/// # Errors
+/// As [`generate`], and [`SetupError::Source`].
+pub fn generate_from(
+    circuit: &CompiledCircuit,
+    waste: &ToxicWaste,
+    files: &KeyFiles<'_>,
+    source: &mut dyn PointSource,
     progress: &(dyn Fn(SetupProgress) + Sync),
 ) -> Result<KeySummary, SetupError> {
     if !files.replace {
         refuse_existing(files.params)?;
         refuse_existing(files.verifying_key)?;
     }
-    let queries = QueryScalars::evaluate(circuit, waste, progress)?;
-    let counts = queries.counts();
+    let scalars = KeyScalars::evaluate(circuit, waste, progress)?;
+    let counts = scalars.counts();
     let mut params = stage(files.params)?;
     let mut vk_file = stage(files.verifying_key)?;
 
-    let vk_bytes = verifying_key(&queries, waste).to_bytes();
+    let vk_bytes = scalars.verifying_key().to_bytes();
     let vk_written = write_stream(&mut vk_file, 0, progress, |stream| {
         stream.bytes(vk_bytes.clone())
     })?;
@@ -96,7 +101,7 @@ pub fn generate(
         progress,
         |stream| {
             stream.bytes(vk_bytes)?;
-            write_queries(&queries, stream)
+            source.send(&scalars, stream)
         },
     )?;
     publish(params, vk_file, files)?;
@@ -110,68 +115,6 @@ fn summary(counts: QueryCounts, params: Written, verifying_key: Written) -> KeyS
         params_digest: params.digest,
         verifying_key_bytes: verifying_key.bytes,
         verifying_key_digest: verifying_key.digest,
-    }
-}
-
-/// Writes vectors of one group with tables that are gone when the other group's are made.
-struct WriteVectors<'a, 's> {
-    queries: &'a QueryScalars,
-    sections: &'a [Section],
-    stream: &'a mut PointStream<'s>,
-}
-
-impl<F: CurveField> KernelVisitor<F> for WriteVectors<'_, '_> {
-    type Output = Result<(), WriterGone>;
-
-    fn visit<K: PointKernel<Field = F>>(self, kernel: K) -> Result<(), WriterGone> {
-        let count = |section: Section| self.queries.counts().of(section) as usize;
-        let total = self.sections.iter().map(|section| count(*section)).sum();
-        let generator = F::from_blstrs(&F::BlstrsAffine::generator());
-        let base = FixedBase::new(kernel, &generator, total);
-        for &section in self.sections {
-            let scalars = |range: Range<usize>, out: &mut Vec<Scalar>| {
-                self.queries.scalars_into(section, range, out);
-            };
-            self.stream
-                .vector(section, count(section), &base, &scalars)?;
-        }
-        Ok(())
-    }
-}
-
-/// The vectors after `ic`, which is part of the verifying key.
-fn write_queries(queries: &QueryScalars, stream: &mut PointStream<'_>) -> Result<(), WriterGone> {
-    let in_g1 = [Section::H, Section::L, Section::A, Section::BG1];
-    write_vectors::<Fp>(queries, &in_g1, stream)?;
-    write_vectors::<Fp2>(queries, &[Section::BG2], stream)
-}
-
-fn write_vectors<F: CurveField>(
-    queries: &QueryScalars,
-    sections: &[Section],
-    stream: &mut PointStream<'_>,
-) -> Result<(), WriterGone> {
-    let vectors = WriteVectors {
-        queries,
-        sections,
-        stream,
-    };
-    F::with_kernel(Arithmetic::Fastest, vectors)
-}
-
-fn verifying_key(queries: &QueryScalars, waste: &ToxicWaste) -> VerifyingKey {
-    let g1 = |scalar: Scalar| (G1Affine::generator() * scalar).to_affine();
-    let g2 = |scalar: Scalar| (G2Affine::generator() * scalar).to_affine();
-    let mut ic = Vec::new();
-    queries.scalars_into(Section::Ic, 0..queries.counts().ic as usize, &mut ic);
-    VerifyingKey {
-        alpha_g1: g1(waste.alpha),
-        beta_g1: g1(waste.beta),
-        beta_g2: g2(waste.beta),
-        gamma_g2: g2(waste.gamma),
-        delta_g1: g1(waste.delta),
-        delta_g2: g2(waste.delta),
-        ic: ic.into_par_iter().map(g1).collect(),
     }
 }
 

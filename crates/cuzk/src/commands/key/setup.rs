@@ -51,7 +51,7 @@ struct SetupResult {
     vk_bytes: u64,
     vk_digest: String,
     counts: Counts,
-    record_s: f64,
+    circuit_s: f64,
     generate_s: f64,
     total_s: f64,
     peak_rss_bytes: Option<u64>,
@@ -95,9 +95,9 @@ impl SetupResult {
             vk_bytes: summary.verifying_key_bytes,
             vk_digest: summary.verifying_key_digest.to_string(),
             counts: summary.counts.into(),
-            record_s: made.record_time.as_secs_f64(),
+            circuit_s: made.circuit_time.as_secs_f64(),
             generate_s: made.generate_time.as_secs_f64(),
-            total_s: (made.record_time + made.generate_time).as_secs_f64(),
+            total_s: (made.circuit_time + made.generate_time).as_secs_f64(),
             peak_rss_bytes,
         }
     }
@@ -124,9 +124,9 @@ impl SetupResult {
             (
                 "made in",
                 format!(
-                    "{:.1} s ({:.1} s recording the circuit), peak memory {}",
+                    "{:.1} s ({:.1} s for the circuit), peak memory {}",
                     self.total_s,
-                    self.record_s,
+                    self.circuit_s,
                     units::bytes_or_unknown(self.peak_rss_bytes)
                 ),
             ),
