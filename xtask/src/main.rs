@@ -4,6 +4,7 @@
 //! the same commands as the README.
 
 mod ci;
+mod gpu;
 mod output;
 mod python;
 mod steps;
@@ -36,6 +37,8 @@ enum Task {
     Tidy,
     /// Prepare the Python client that tests of the daemon use, below the target folder
     Python,
+    /// Build what a machine with an NVIDIA card and without Rust needs, into one folder
+    Gpu(gpu::GpuArgs),
     /// Install the pinned cargo plugins that `ci` calls, where they are missing
     Tools,
 }
@@ -56,6 +59,7 @@ fn run(task: Task) -> Result<()> {
         Task::Test(args) => test::run(&workspace, &args),
         Task::Ci(args) => ci::run(&workspace, &args),
         Task::Tidy => tidy::run(&workspace),
+        Task::Gpu(args) => gpu::run(&workspace, &args),
         Task::Python => python::prepare(&workspace),
         Task::Tools => tools::install(&workspace),
     }
