@@ -19,8 +19,8 @@ use std::{
 };
 
 const ARCHITECTURES: [&str; 6] = ["80", "86", "89", "90", "100", "120"];
-const SOURCES: [&str; 8] = [
-    "rows", "ntt", "sort", "msm_g1", "msm_g2", "bitmap", "points", "rates",
+const SOURCES: [&str; 9] = [
+    "rows", "ntt", "sort", "msm_g1", "msm_g2", "bitmap", "points", "fixed", "rates",
 ];
 
 const NVCC_HELP: &str = "\

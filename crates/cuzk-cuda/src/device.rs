@@ -5,34 +5,11 @@ use std::time::Duration;
 use cudarc::driver::{CudaContext, CudaEvent, result};
 
 use crate::{
-    CudaError, RawScalar,
+    CudaError, DeviceInfo, RawScalar,
     driver::{self, DeviceBuffer, Plain, Session, driver_error},
     elements::Base,
     kernels::{self, DeviceGroup},
 };
-
-/// What `doctor` and `status` print about a card.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DeviceInfo {
-    /// The driver's number of the card.
-    pub ordinal: usize,
-    /// Its product name.
-    pub name: String,
-    /// `GPU-` and the hexadecimal identifier, as nvidia-smi prints it.
-    pub uuid: String,
-    /// Major and minor compute capability.
-    pub capability: (i32, i32),
-    /// Streaming multiprocessors.
-    pub multiprocessors: u32,
-    /// Bytes of device memory.
-    pub total_memory: u64,
-    /// Bytes that were free at the time of asking.
-    pub free_memory: u64,
-    /// The driver's CUDA version, 13000 for 13.0.
-    pub driver_version: i32,
-    /// Architectures of the embedded kernels, comma separated.
-    pub kernels: &'static str,
-}
 
 /// All cards of the machine.
 ///
@@ -96,6 +73,13 @@ fn describe(context: &CudaContext) -> Result<DeviceInfo, CudaError> {
         driver_version: driver::driver_version()?,
         kernels: kernels::ARCHITECTURES,
     })
+}
+
+/// Highest clocks of a card.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Clocks {
+    pub(crate) multiprocessor_hz: f64,
+    pub(crate) memory_bytes_per_second: f64,
 }
 
 /// An opened card with the kernels loaded. All its work is queued on one stream; calls may come from any thread.
@@ -202,6 +186,26 @@ impl Device {
             .elapsed_ms(end)
             .map_err(|e| driver_error("cuEventElapsedTime", e))?;
         Ok(Duration::from_secs_f64(f64::from(ms.max(0.0)) / 1000.0))
+    }
+
+    /// The card's clocks at their highest, for what is possible at most.
+    pub(crate) fn clocks(&self) -> Result<Clocks, CudaError> {
+        use cudarc::driver::sys::CUdevice_attribute::{
+            CU_DEVICE_ATTRIBUTE_CLOCK_RATE as CLOCK_KHZ,
+            CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH as BUS_BITS,
+            CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE as MEMORY_KHZ,
+        };
+        let [clock, memory, bus] = [CLOCK_KHZ, MEMORY_KHZ, BUS_BITS].map(|attribute| {
+            let value = self.session.context().attribute(attribute);
+            value
+                .map(f64::from)
+                .map_err(|e| driver_error("cuDeviceGetAttribute", e))
+        });
+        Ok(Clocks {
+            multiprocessor_hz: clock? * 1e3,
+            // Two transfers in a clock.
+            memory_bytes_per_second: 2.0 * memory? * 1e3 * bus? / 8.0,
+        })
     }
 
     /// Uploads values of one kind.

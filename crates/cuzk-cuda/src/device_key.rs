@@ -40,7 +40,7 @@ impl DeviceKey {
     ///
     /// # Errors
     ///
-    /// [`CudaError::OutOfMemory`] when [`DeviceKey::bytes_for`] exceeds what is left, [`CudaError::BadPoint`],
+    /// [`CudaError::OutOfMemory`] when [`crate::key_bytes`] exceeds what is left, [`CudaError::BadPoint`],
     /// [`CudaError::Driver`].
     pub fn upload(device: &Device, key: &ProvingKey) -> Result<Self, CudaError> {
         Ok(Self {
@@ -51,20 +51,6 @@ impl DeviceKey {
             b_g1: upload_query(device, key, Section::BG1)?,
             b_g2: upload_query(device, key, Section::BG2)?,
         })
-    }
-
-    /// Bytes of device memory that a key with these vectors takes.
-    pub fn bytes_for(counts: &QueryCounts) -> u64 {
-        [
-            Section::H,
-            Section::L,
-            Section::A,
-            Section::BG1,
-            Section::BG2,
-        ]
-        .iter()
-        .map(|section| counts.of(*section) * section.point_bytes() as u64)
-        .sum()
     }
 
     /// The bytes that a key file has for a vector; none for sections that are not on the device.
@@ -132,7 +118,7 @@ fn encoded<C: DeviceGroup>(
     for first in (0..points.len()).step_by(CHUNK_POINTS) {
         let count = CHUNK_POINTS.min(points.len() - first);
         encode(device, points, first..first + count, &room)?;
-        device.session().download_bytes(&room, count, &mut bytes)?;
+        bytes.append(&mut device.session().download_bytes(&room, count)?);
     }
     Ok(bytes)
 }

@@ -450,31 +450,37 @@ impl Session {
         buffer: &DeviceBuffer<T>,
         len: usize,
     ) -> Result<Vec<T>, CudaError> {
-        check_range("download", len * size_of::<T>(), buffer)?;
         let mut values = vec![T::default(); len];
-        if len == 0 {
-            return Ok(values);
-        }
-        self.bind()?;
-        let (pointer, _in_stream_order) = buffer.bytes.device_ptr(&self.stream);
-        // SAFETY: the buffer has at least `len` values, the vector exactly; it lives until the wait below.
-        unsafe {
-            result::memcpy_dtoh_async(as_bytes_mut(&mut values), pointer, self.stream.cu_stream())
-        }
-        .map_err(|e| driver_error("cuMemcpyDtoHAsync", e))?;
-        self.wait()?;
+        self.download_into(buffer, as_bytes_mut(&mut values))?;
         Ok(values)
     }
 
-    /// Appends the bytes of the buffer's first `len` values.
+    /// The bytes of the buffer's first `len` values.
     pub(crate) fn download_bytes<T: Plain>(
         &self,
         buffer: &DeviceBuffer<T>,
         len: usize,
-        bytes: &mut Vec<u8>,
+    ) -> Result<Vec<u8>, CudaError> {
+        let mut bytes = vec![0; len * size_of::<T>()];
+        self.download_into(buffer, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn download_into<T: Plain>(
+        &self,
+        buffer: &DeviceBuffer<T>,
+        bytes: &mut [u8],
     ) -> Result<(), CudaError> {
-        bytes.extend_from_slice(as_bytes(&self.download_first(buffer, len)?));
-        Ok(())
+        check_range("download", bytes.len(), buffer)?;
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        self.bind()?;
+        let (pointer, _in_stream_order) = buffer.bytes.device_ptr(&self.stream);
+        // SAFETY: the buffer has at least as many bytes, which stay borrowed until the wait below.
+        unsafe { result::memcpy_dtoh_async(bytes, pointer, self.stream.cu_stream()) }
+            .map_err(|e| driver_error("cuMemcpyDtoHAsync", e))?;
+        self.wait()
     }
 
     pub(crate) fn copy<T: Plain>(

@@ -7,6 +7,9 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CudaError {
+    /// The program has no kernels.
+    #[error("this program was built without the feature cuda, so it has no code for NVIDIA cards")]
+    NotBuilt,
     /// The machine has no NVIDIA driver, so no card can be used.
     #[error("no NVIDIA driver on this machine: libcuda was not found")]
     NoDriver,

@@ -21,7 +21,7 @@ macro_rules! image {
 }
 
 /// All images; a [`Kernel`] names its own by position.
-pub(crate) const IMAGES: [Image; 8] = [
+pub(crate) const IMAGES: [Image; 9] = [
     image!("ntt"),
     image!("sort"),
     image!("msm_g1"),
@@ -30,6 +30,7 @@ pub(crate) const IMAGES: [Image; 8] = [
     image!("msm_g2"),
     image!("points"),
     image!("rows"),
+    image!("fixed"),
 ];
 
 /// A kernel, and the dynamic shared memory that it may ask for beyond 48 KiB.
@@ -130,6 +131,9 @@ pub(crate) const BITMAP_COUNT: Kernel = kernel(3, "cuzk_bitmap_count");
 pub(crate) const BITMAP_SCAN: Kernel = kernel(3, "cuzk_bitmap_scan");
 pub(crate) const BITMAP_REFS: Kernel = kernel(3, "cuzk_bitmap_refs");
 pub(crate) const EVEN_SEGMENTS: Kernel = kernel(3, "cuzk_even_segments");
+
+pub(crate) const TABLE_SCALARS: Kernel = kernel(8, "cuzk_table_scalars");
+pub(crate) const TABLE_SEGMENTS: Kernel = kernel(8, "cuzk_table_segments");
 
 pub(crate) const RATE_MULTIPLY_ADD: Kernel = kernel(4, "cuzk_rate_multiply_add");
 pub(crate) const RATE_MULTIPLY_FP: Kernel = kernel(4, "cuzk_rate_multiply_fp");

@@ -1,12 +1,17 @@
 #![doc = include_str!("../README.md")]
 
+mod device_info;
 mod elements;
 mod error;
+mod footprint;
 mod host_field;
+mod kernel_table;
 mod msm_plan;
 mod ntt_plan;
 mod tables;
 
+#[cfg(feature = "cuda")]
+mod bench;
 #[cfg(feature = "cuda")]
 mod bitmap_sum;
 #[cfg(feature = "cuda")]
@@ -18,7 +23,11 @@ mod driver;
 #[cfg(feature = "cuda")]
 mod evaluation;
 #[cfg(feature = "cuda")]
+mod fixed_base;
+#[cfg(feature = "cuda")]
 mod kernels;
+#[cfg(feature = "cuda")]
+mod key_check;
 #[cfg(feature = "cuda")]
 mod multiexp;
 #[cfg(feature = "cuda")]
@@ -26,19 +35,27 @@ mod prover;
 #[cfg(feature = "cuda")]
 mod rates;
 #[cfg(feature = "cuda")]
+mod setup;
+#[cfg(feature = "cuda")]
 mod transform;
 
+#[cfg(not(feature = "cuda"))]
+pub use device_info::devices;
+pub use device_info::{DeviceInfo, KernelCode};
 pub use elements::{Base, G1Base, G2Base, Partial, RawScalar, Xyzz, combine_windows};
 pub use error::CudaError;
+pub use footprint::{key_bytes, resident_bytes};
 pub use host_field::{Coordinate, Fp, Fp2};
+pub use kernel_table::{BenchPlan, KernelTable, RateLine, TimeLine};
 pub use msm_plan::{MAX_TERMS, MsmPlan, ReduceStep};
 pub use ntt_plan::{MAX_LOG_SIZE, NttPlan, Pass};
 pub use tables::{QueryTables, RowTables, TemplateRows, WideTerms};
 
 #[cfg(feature = "cuda")]
 pub use {
+    bench::bench_kernels,
     bitmap_sum::{Bitmap, BitmapSum, Selection},
-    device::{Device, DeviceInfo, devices},
+    device::{Device, devices},
     device_key::DeviceKey,
     driver::DeviceBuffer,
     evaluation::{Evaluation, RowOutputs, WitnessBuffers},
@@ -46,5 +63,6 @@ pub use {
     multiexp::{MultiExp, MultiExpTimes, ScalarForm},
     prover::{CudaDevice, PendingTimes, ProofTimes},
     rates::{Rate, fill_random, measure, repeat_bases},
+    setup::DevicePoints,
     transform::{Finish, Quotient, Transform, TransformKind, reverse_order},
 };

@@ -18,10 +18,15 @@ const MAX_FINE_BITS: u32 = 9;
 /// A segment's length is counted in a table of this many entries.
 const MAX_SEGMENT: u32 = 1023;
 const MIN_SEGMENT: u32 = 32;
+/// Bytes of the items of windows that are sorted together.
+const SCRATCH_BYTES: usize = 1 << 30;
+/// Bytes of a segment, and of a split bucket's description, on the device.
+const SEGMENT_BYTES: usize = 12;
+const SPLIT_BYTES: usize = 20;
 /// Entries per window that the host adds up.
 const HOST_ENTRIES_LOG: u32 = 5;
 
-/// Widths by number of terms, chosen by `bench_kernels` on an H200 (`sm_90`). `(log2 of the terms, width)`, rising.
+/// Widths by number of terms, chosen by `cuzk bench kernels --sweep` on an H200 (`sm_90`). `(log2 of the terms, width)`, rising.
 const WIDTHS: [(u32, u32); 9] = [
     (6, 7),
     (9, 9),
@@ -132,6 +137,23 @@ impl MsmPlan {
     /// Segments of split buckets: each has at least half of the longest length.
     pub fn max_partials(self) -> usize {
         2 * (self.refs() / self.max_segment() as usize)
+    }
+
+    /// Bytes of device memory that a multiplication with bases of `base_bytes` takes, but for some KiB.
+    pub fn room_bytes(self, base_bytes: usize) -> u64 {
+        let refs = 4 * self.refs();
+        let items = 8 * self.terms * self.group();
+        let segments = (SEGMENT_BYTES + base_bytes) * (self.buckets() + self.max_partials());
+        let offsets = 4 * self.buckets();
+        let splits = SPLIT_BYTES * self.max_splits();
+        // Partials are two points of four coordinates each.
+        let partials = 4 * base_bytes * (self.buckets() >> self.reduction()[0].log_chunk);
+        (refs + items + segments + offsets + splits + partials) as u64
+    }
+
+    /// Windows that are sorted at once: their items take a GiB together, or more where there is one.
+    pub(crate) fn group(self) -> usize {
+        (SCRATCH_BYTES / (8 * self.terms.max(1))).clamp(1, self.windows())
     }
 
     /// Steps from buckets to the entries that the host adds up.

@@ -24,8 +24,6 @@ const COUNTER_WORDS: usize = 4 + 1024;
 const COUNTER_SEGMENTS: usize = 0;
 const COUNTER_SPLITS: usize = 2;
 const COUNTER_NEXT: usize = 3;
-/// Scratch of the partitions, for as many windows at once as fit.
-const SCRATCH_BYTES: usize = 1 << 30;
 /// Segments below which lanes own four of them rather than sixteen, so that all warps have work.
 const NARROW_SEGMENTS: usize = 1 << 19;
 
@@ -115,7 +113,7 @@ impl<C: DeviceGroup> MultiExp<C> {
         }
         let session = device.session();
         let windows = plan.windows();
-        let group = (SCRATCH_BYTES / (size_of::<u64>() * plan.terms.max(1))).clamp(1, windows);
+        let group = plan.group();
         let bins = 1_usize << plan.coarse_bits();
         let entries: Vec<usize> = plan
             .reduction()
@@ -394,7 +392,7 @@ impl<C: DeviceGroup> MultiExp<C> {
 }
 
 /// The summation kernel for so many segments.
-fn sum_kernel<C: DeviceGroup>(segments: usize) -> Kernel {
+pub(crate) fn sum_kernel<C: DeviceGroup>(segments: usize) -> Kernel {
     if segments < NARROW_SEGMENTS {
         C::KERNELS.sum_narrow
     } else {

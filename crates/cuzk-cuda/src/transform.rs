@@ -272,7 +272,7 @@ fn stage_factor(log_size: u32, stage: u32, kind: TransformKind) -> Scalar {
 }
 
 /// `out[first + i] = scale * root^i` for i below `count`, with `start` = [scale, root].
-fn fill_powers(
+pub(crate) fn fill_powers(
     device: &Device,
     out: &mut DeviceBuffer<RawScalar>,
     first: usize,

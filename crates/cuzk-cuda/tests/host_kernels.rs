@@ -56,3 +56,8 @@ fn bucket_sums_follow_the_group_law() {
 fn rows_read_the_variables_of_their_instance() {
     compile_and_run("rows_test");
 }
+
+#[test]
+fn table_entries_that_a_scalar_selects_add_up_to_it() {
+    compile_and_run("fixed_test");
+}

@@ -55,6 +55,7 @@ pub(crate) enum Command {
     Bench(commands::bench::BenchArgs),
     Serve(commands::serve::ServeArgs),
     Config(commands::config::ConfigArgs),
+    Doctor(commands::doctor::DoctorArgs),
     Status(commands::status::StatusArgs),
     Cancel(commands::cancel::CancelArgs),
     Keys(commands::keys::KeysArgs),

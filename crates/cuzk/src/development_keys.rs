@@ -4,18 +4,20 @@
 
 use std::{
     path::{Path, PathBuf},
+    str::FromStr,
     time::{Duration, Instant},
 };
 
 use cuzk_circuits::CircuitId;
 use cuzk_groth16::setup::{
-    KeyFiles, KeySummary, SetupError, SetupProgress, SetupStep, ToxicWaste, generate,
+    KeyFiles, KeySummary, SetupError, SetupProgress, SetupStep, ToxicWaste, generate, generate_from,
 };
 use cuzk_r1cs::Fr;
 use ff::Field as _;
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng as _};
 
 use crate::{
+    cards::{CardNumber, CardPoints},
     circuits::load_or_compile,
     encoding::Hex32,
     exit::{ExitClass, OrExit as _, classed, failure},
@@ -69,21 +71,55 @@ pub(crate) fn toxic_waste(seed: Option<Hex32>) -> anyhow::Result<ToxicWaste> {
         .or_exit(ExitClass::Internal, || "exponents of this seed".to_owned())
 }
 
-/// Makes the key of a circuit in the folder of `store`, from its compiled file there, which is made where it is missing.
+/// A key to be made.
+#[derive(Debug)]
+pub(crate) struct KeyOrder<'a> {
+    /// The folder that receives it, and keeps the compiled circuit.
+    pub(crate) store: &'a KeyStore,
+    /// Whose key.
+    pub(crate) circuit: CircuitId,
+    /// What happens to files that are there.
+    pub(crate) existing: Existing,
+    /// What computes the points.
+    pub(crate) device: SetupDevice,
+}
+
+/// What computes the points of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SetupDevice {
+    /// All threads of the processor.
+    Cpu,
+    /// The NVIDIA card of this number.
+    Cuda(usize),
+}
+
+impl FromStr for SetupDevice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "cpu" {
+            return Ok(Self::Cpu);
+        }
+        text.parse()
+            .map(|CardNumber(number)| Self::Cuda(number))
+            .map_err(|reason| format!("not cpu, and {reason}"))
+    }
+}
+
+/// Makes the key of a circuit in the folder of a store, from its compiled file there, which is made where it is missing.
 ///
 /// # Errors
-/// Key, when a file is there and may not be replaced; resource, when the folder cannot be written;
-/// internal otherwise.
+/// Key, when a file is there and may not be replaced; resource, when the folder cannot be written or the card cannot
+/// be used; internal otherwise.
 pub(crate) fn make_key(
-    store: &KeyStore,
-    id: CircuitId,
+    order: &KeyOrder<'_>,
     waste: &ToxicWaste,
-    existing: Existing,
     output: &Output,
 ) -> anyhow::Result<MadeKey> {
+    let (store, id) = (order.store, order.circuit);
     let info = id.info();
     let (params, verifying_key) = (store.params_path(&info), store.vk_path(&info));
-    if existing == Existing::Keep
+    if order.existing == Existing::Keep
         && let Some(path) = [&params, &verifying_key]
             .into_iter()
             .find(|path| path.exists())
@@ -101,18 +137,24 @@ pub(crate) fn make_key(
     let files = KeyFiles {
         params: &params,
         verifying_key: &verifying_key,
-        replace: existing == Existing::Replace,
+        replace: order.existing == Existing::Replace,
     };
-    let summary = generate(&circuit, waste, &files, &|progress: SetupProgress| {
+    let progress = |progress: SetupProgress| {
         if progress.step == SetupStep::Points {
             step.set(progress.done, progress.total);
         }
-    })
-    .map_err(|error| classify(error, id))?;
+    };
+    let made = match order.device {
+        SetupDevice::Cpu => generate(&circuit, waste, &files, &progress),
+        SetupDevice::Cuda(ordinal) => {
+            let mut points = CardPoints::open(ordinal)?;
+            generate_from(&circuit, waste, &files, &mut points, &progress)
+        }
+    };
     Ok(MadeKey {
+        summary: made.map_err(|error| classify(error, id))?,
         params,
         verifying_key,
-        summary,
         circuit_time,
         generate_time: start.elapsed(),
     })
@@ -130,13 +172,19 @@ pub(crate) fn make_missing_key(
     if store.params_path(&id.info()).exists() {
         return Ok(None);
     }
-    make_key(store, id, &toxic_waste(None)?, Existing::Keep, output).map(Some)
+    let order = KeyOrder {
+        store,
+        circuit: id,
+        existing: Existing::Keep,
+        device: SetupDevice::Cpu,
+    };
+    make_key(&order, &toxic_waste(None)?, output).map(Some)
 }
 
 fn classify(error: SetupError, id: CircuitId) -> anyhow::Error {
     let class = match error {
         SetupError::Exists { path } => return already_there(&path),
-        SetupError::Io { .. } => ExitClass::Resource,
+        SetupError::Io { .. } | SetupError::Source(_) => ExitClass::Resource,
         _ => ExitClass::Internal,
     };
     classed(class, format!("making the key of {id}"), error)

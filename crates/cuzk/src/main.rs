@@ -3,6 +3,7 @@
 mod allocation;
 mod bellperson_prover;
 mod blame;
+mod cards;
 mod circuits;
 mod cli;
 mod client;

@@ -9,7 +9,7 @@ use cuzk_testkit::keys::{self, TestKey};
 
 use crate::device;
 
-const QUERIES: [Section; 5] = [
+pub(crate) const QUERIES: [Section; 5] = [
     Section::H,
     Section::L,
     Section::A,

@@ -9,6 +9,7 @@
 mod keys;
 mod multiplications;
 mod prover;
+mod setup;
 mod transforms;
 
 use blstrs::Scalar;

@@ -6,6 +6,7 @@ pub(crate) mod circuit;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod demo;
+pub(crate) mod doctor;
 pub(crate) mod key;
 pub(crate) mod keys;
 pub(crate) mod prove;
@@ -26,6 +27,7 @@ use crate::{cli::Command, session::Session};
 pub(crate) fn run(command: Command, session: &Session) -> anyhow::Result<()> {
     match command {
         Command::Demo(args) => demo::run(&args, session),
+        Command::Doctor(args) => doctor::run(&args, session),
         Command::Prove(args) => prove::run(&args, session),
         Command::Verify(args) => verify::run(&args, session),
         Command::Bench(args) => bench::run(&args, session),

@@ -1,8 +1,10 @@
 //! `cuzk bench`: how fast, and against whom.
 
 mod evaluate;
+mod kernels;
 mod load;
 mod partition;
+mod peer;
 mod witness;
 
 use clap::{Args, Subcommand};
@@ -26,6 +28,7 @@ pub(crate) struct BenchArgs {
 #[derive(Debug, Subcommand)]
 enum BenchCommand {
     Evaluate(evaluate::EvaluateArgs),
+    Kernels(kernels::KernelsArgs),
     Load(Box<load::LoadArgs>),
     Partition(partition::PartitionArgs),
     Witness(witness::WitnessArgs),
@@ -34,6 +37,7 @@ enum BenchCommand {
 pub(crate) fn run(args: &BenchArgs, session: &Session) -> anyhow::Result<()> {
     match &args.command {
         BenchCommand::Evaluate(args) => evaluate::run(args, session),
+        BenchCommand::Kernels(args) => kernels::run(args, session),
         BenchCommand::Load(args) => load::run(args, session),
         BenchCommand::Partition(args) => partition::run(args, session),
         BenchCommand::Witness(args) => witness::run(args, session),

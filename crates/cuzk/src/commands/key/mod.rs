@@ -1,6 +1,7 @@
 //! `cuzk key`: development keys, and looking at keys from elsewhere.
 
 mod check;
+mod ephemeral;
 mod inspect;
 mod setup;
 

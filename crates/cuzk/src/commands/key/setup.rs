@@ -6,9 +6,9 @@ use clap::Args;
 use cuzk_circuits::CircuitId;
 use serde::Serialize;
 
-use super::Counts;
+use super::{Counts, ephemeral};
 use crate::{
-    development_keys::{Existing, MadeKey, make_key, toxic_waste},
+    development_keys::{Existing, KeyOrder, MadeKey, SetupDevice, make_key, toxic_waste},
     encoding::Hex32,
     environment::{Concern, Folder, Origin},
     keys::KeyStore,
@@ -22,7 +22,9 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  cuzk key setup --circuit winning-2k --keys ./keys\n  cuzk key setup \
-                  --circuit porep-2k --keys ./keys --force --json"
+                  --circuit porep-2k --keys ./keys --force --json\n  cuzk key setup --circuit \
+                  porep-32g --keys ./keys --device cuda\n  cuzk key setup --circuit porep-32g --keys \
+                  ./keys --device cuda --ephemeral"
 )]
 pub(super) struct SetupArgs {
     /// The circuit, such as porep-2k, snap-2k, wpost-2k or winning-2k
@@ -35,6 +37,13 @@ pub(super) struct SetupArgs {
     /// again; without it they come from the operating system and are forgotten
     #[arg(long, value_name = "HEX")]
     toxic_waste_seed: Option<Hex32>,
+    /// What computes the points: cpu, cuda, or cuda:N for the NVIDIA card of number N
+    #[arg(long, value_name = "DEVICE", default_value = "cpu")]
+    device: SetupDevice,
+    /// Keep the key on the card, check all its points and forget it: where the disk has no room,
+    /// this tells what it takes
+    #[arg(long, conflicts_with = "force")]
+    ephemeral: bool,
     /// Replace files that are there already
     #[arg(long)]
     force: bool,
@@ -71,13 +80,21 @@ pub(super) fn run(args: &SetupArgs, session: &Session) -> anyhow::Result<()> {
         path: args.keys.clone(),
         origin: Origin::Option("--keys"),
     });
-    let existing = if args.force {
-        Existing::Replace
-    } else {
-        Existing::Keep
+    if args.ephemeral {
+        return ephemeral::run(args.circuit, args.device, &store, &waste, session);
+    }
+    let order = KeyOrder {
+        store: &store,
+        circuit: args.circuit,
+        existing: if args.force {
+            Existing::Replace
+        } else {
+            Existing::Keep
+        },
+        device: args.device,
     };
     let meter = PeakMeter::start();
-    let made = make_key(&store, args.circuit, &waste, existing, &session.output)?;
+    let made = make_key(&order, &waste, &session.output)?;
     let result = SetupResult::new(args.circuit, made, meter.finish());
     session.output.result(&result, |page| result.write(page))
 }

@@ -1,0 +1,125 @@
+//! Another library's times on the same card, from a program of its own: its kernels have no place in ours.
+
+use std::{path::Path, process::Command};
+
+use cuzk_cuda::{BenchPlan, KernelTable};
+use serde::{Deserialize, Serialize};
+
+use crate::exit::{ExitClass, OrExit as _, failure};
+
+/// One line of the program.
+#[derive(Debug, Deserialize)]
+struct Line {
+    operation: String,
+    log_size: u32,
+    ms: f64,
+}
+
+/// The time of another library's operation, and ours over it.
+#[derive(Debug, Serialize)]
+pub(super) struct PeerTime {
+    pub(super) operation: String,
+    pub(super) log_size: u32,
+    pub(super) ms: f64,
+    /// Our time over the peer's, where we measured the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) ours_over_peer: Option<f64>,
+}
+
+/// Runs `PROGRAM CARD SMALLEST LARGEST`, which prints one JSON object a line: operation, `log_size`, ms.
+///
+/// # Errors
+/// Resource, when the program cannot be run or fails; invalid input, when it prints something else.
+pub(super) fn run_peer(
+    program: &Path,
+    ordinal: usize,
+    plan: BenchPlan,
+    ours: &KernelTable,
+) -> anyhow::Result<Vec<PeerTime>> {
+    let numbers = [
+        ordinal.to_string(),
+        plan.smallest.to_string(),
+        plan.largest.to_string(),
+    ];
+    let output = Command::new(program)
+        .args(numbers)
+        .output()
+        .or_exit(ExitClass::Resource, || {
+            format!("running {}", program.display())
+        })?;
+    if !output.status.success() {
+        return Err(failure(
+            ExitClass::Resource,
+            format!(
+                "{} failed with {}: {}",
+                program.display(),
+                output.status,
+                String::from_utf8_lossy(&output.stderr).trim()
+            ),
+        ));
+    }
+    parse(&String::from_utf8_lossy(&output.stdout), ours).or_exit(ExitClass::InvalidInput, || {
+        format!("reading what {} printed", program.display())
+    })
+}
+
+fn parse(text: &str, ours: &KernelTable) -> serde_json::Result<Vec<PeerTime>> {
+    text.lines()
+        .map(|line| {
+            let Line {
+                operation,
+                log_size,
+                ms,
+            } = serde_json::from_str(line)?;
+            let own = ours
+                .times
+                .iter()
+                .find(|own| own.operation == operation && own.log_size == log_size);
+            Ok(PeerTime {
+                ours_over_peer: own.map(|own| own.ms / ms),
+                operation,
+                log_size,
+                ms,
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use cuzk_cuda::TimeLine;
+
+    use super::*;
+
+    fn ours() -> KernelTable {
+        KernelTable {
+            rates: Vec::new(),
+            times: vec![TimeLine {
+                operation: "multiexp g1",
+                log_size: 20,
+                width: Some(15),
+                ms: 5.0,
+                floor_ms: 4.0,
+                ratio: 1.25,
+                stages_ms: None,
+            }],
+            peak_device_bytes: 0,
+        }
+    }
+
+    #[test]
+    fn a_peer_is_compared_where_both_measured_the_same() {
+        let text = r#"{"operation": "multiexp g1", "log_size": 20, "ms": 20.0}
+{"operation": "multiexp g1", "log_size": 21, "ms": 30.0}
+"#;
+        let peer = parse(text, &ours()).expect("two lines");
+        assert_eq!(peer[0].ours_over_peer, Some(0.25));
+        assert_eq!(peer[1].ours_over_peer, None);
+    }
+
+    #[test]
+    fn other_output_is_refused() {
+        assert!(parse("CUDA error", &ours()).is_err());
+        assert!(parse("", &ours()).expect("nothing").is_empty());
+    }
+}
