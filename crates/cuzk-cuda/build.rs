@@ -2,7 +2,8 @@
 //!
 //! nvcc is looked for in `CUZK_NVCC`, then on `PATH`, then under `CUDA_HOME` and `CUDA_PATH`. The architectures are
 //! those that it offers of [`ARCHITECTURES`], with PTX of the lowest; `CUZK_CUDA_ARCHS=90` (comma separated) narrows
-//! them, which makes a development build many times faster.
+//! them, which makes a development build many times faster. `CUZK_CUDA_ARCHS=none` embeds no kernels and needs no nvcc:
+//! enough to check the host half, and no card runs the result.
 
 #![allow(
     clippy::disallowed_methods,
@@ -22,6 +23,9 @@ const ARCHITECTURES: [&str; 6] = ["80", "86", "89", "90", "100", "120"];
 const SOURCES: [&str; 9] = [
     "rows", "ntt", "sort", "msm_g1", "msm_g2", "bitmap", "points", "fixed", "rates",
 ];
+
+/// As `CUZK_CUDA_ARCHS`: no kernels at all.
+const NO_KERNELS: &str = "none";
 
 const NVCC_HELP: &str = "\
 the feature `cuda` needs nvcc 13.0. Either install NVIDIA's CUDA toolkit, or take the compiler alone from PyPI:
@@ -47,20 +51,42 @@ fn main() {
     ] {
         println!("cargo:rerun-if-env-changed={variable}");
     }
+    let out = PathBuf::from(required("OUT_DIR"));
+    if env::var("CUZK_CUDA_ARCHS").is_ok_and(|list| list.trim() == NO_KERNELS) {
+        let empty = out.join(NO_KERNELS);
+        embed_nothing(&empty);
+        told(&empty, "");
+        return;
+    }
     let Some(nvcc) = find_nvcc() else {
         fail(NVCC_HELP);
     };
     let architectures = architectures(&nvcc);
-    let out = PathBuf::from(required("OUT_DIR"));
     std::thread::scope(|scope| {
         for source in SOURCES {
             scope.spawn(|| compile(&nvcc, &architectures, source, &out));
         }
     });
-    println!(
-        "cargo:rustc-env=CUZK_CUDA_ARCHITECTURES={}",
-        architectures.join(",")
-    );
+    told(&out, &architectures.join(","));
+}
+
+/// Tells the crate where its images are and what they are for.
+fn told(folder: &Path, architectures: &str) {
+    println!("cargo:rustc-env=CUZK_KERNELS={}", folder.display());
+    println!("cargo:rustc-env=CUZK_CUDA_ARCHITECTURES={architectures}");
+}
+
+/// Empty images in a folder of their own, so that compiled ones are kept.
+fn embed_nothing(folder: &Path) {
+    let images = SOURCES.map(|source| folder.join(format!("{source}.fatbin")));
+    let written = std::fs::create_dir_all(folder).and_then(|()| {
+        images
+            .iter()
+            .try_for_each(|image| std::fs::write(image, []))
+    });
+    if let Err(error) = written {
+        fail(&format!("{}: {error}", folder.display()));
+    }
 }
 
 fn required(variable: &str) -> String {

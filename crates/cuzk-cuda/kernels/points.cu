@@ -61,7 +61,7 @@ __device__ bool is_on_curve(const Affine<Field> &p) {
 template <class Field>
 __device__ bool decode(Affine<Field> &place) {
     constexpr uint32_t kParts = Parts<Field>::kCount;
-    uint32_t words[2 * kParts * kPartWords];
+    alignas(16) uint32_t words[2 * kParts * kPartWords];
     for (uint32_t i = 0; i < 2 * kParts * kPartWords / 4; i++)
         reinterpret_cast<uint4 *>(words)[i] = reinterpret_cast<const uint4 *>(&place)[i];
     const uint32_t head = swapped(words[0]);
@@ -89,7 +89,7 @@ __device__ bool decode(Affine<Field> &place) {
 template <class Field>
 __device__ void encode(Affine<Field> &place, Affine<Field> point) {
     constexpr uint32_t kParts = Parts<Field>::kCount;
-    uint32_t words[2 * kParts * kPartWords];
+    alignas(16) uint32_t words[2 * kParts * kPartWords];
     const bool infinity = point.is_infinity();
     for (uint32_t number = 0; number < 2 * kParts; number++) {
         Fp &part = Parts<Field>::of(number < kParts ? point.x : point.y, number % kParts);

@@ -12,7 +12,7 @@ pub(crate) const ARCHITECTURES: &str = env!("CUZK_CUDA_ARCHITECTURES");
 macro_rules! image {
     ($name:literal) => {
         Image(include_bytes!(concat!(
-            env!("OUT_DIR"),
+            env!("CUZK_KERNELS"),
             "/",
             $name,
             ".fatbin"

@@ -139,7 +139,7 @@ impl MsmPlan {
         2 * (self.refs() / self.max_segment() as usize)
     }
 
-    /// Bytes of device memory that a multiplication with bases of `base_bytes` takes, but for some KiB.
+    /// Bytes of device memory that a multiplication with bases of `base_bytes` takes, but for a hundredth of them and a MiB.
     pub fn room_bytes(self, base_bytes: usize) -> u64 {
         let refs = 4 * self.refs();
         let items = 8 * self.terms * self.group();

@@ -79,8 +79,11 @@ pub(crate) fn run(workspace: &Workspace, args: &GpuArgs) -> Result<()> {
     let conformance =
         executable(&messages, "gpu_conformance").context("cargo built no gpu_conformance")?;
     let cuzk = workspace.target()?.join("release/cuzk");
-    for (name, program) in [("cuzk", &cuzk), ("gpu_conformance", &conformance)] {
-        steps.command(name, {
+    for (step, name, program) in [
+        ("strip cuzk", "cuzk", &cuzk),
+        ("strip gpu_conformance", "gpu_conformance", &conformance),
+    ] {
+        steps.command(step, {
             let mut strip = workspace.command("strip", &["--strip-all", "-o"]);
             strip.arg(out.join(name)).arg(program);
             strip

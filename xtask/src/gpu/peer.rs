@@ -78,7 +78,9 @@ fn source_folder(workspace: &Workspace, name: &str) -> Result<PathBuf> {
         name: String,
         manifest_path: PathBuf,
     }
-    let mut command = workspace.command("cargo", &["metadata", "--format-version", "1"]);
+    // The library is a dependency of a feature.
+    let args = ["metadata", "--format-version", "1", "--all-features"];
+    let mut command = workspace.command("cargo", &args);
     let metadata: Metadata = serde_json::from_slice(&stdout_of(&mut command)?)
         .context("`cargo metadata` printed an unknown form")?;
     metadata

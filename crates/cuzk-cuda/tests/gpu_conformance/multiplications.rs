@@ -390,3 +390,24 @@ fn gpu_too_few_bases_or_scalars_are_refused() {
         })
     );
 }
+
+fn room_is_as_planned<C: TestGroup>(base_bytes: usize) {
+    for log_terms in [0, 10, 16, 20, 24] {
+        let device = device();
+        let plan = MsmPlan::new(1 << log_terms);
+        let _room = MultiExp::<C>::new(&device, plan).unwrap();
+        let (planned, used) = (plan.room_bytes(base_bytes), device.used_memory());
+        let most = planned + planned / 100 + (1 << 20);
+        assert!(
+            (planned..=most).contains(&used),
+            "2^{log_terms}: {used} bytes"
+        );
+    }
+}
+
+#[test]
+#[ignore = "needs an NVIDIA card"]
+fn gpu_the_room_of_a_multiplication_takes_what_its_plan_says() {
+    room_is_as_planned::<Fp>(size_of::<Base<Fp>>());
+    room_is_as_planned::<Fp2>(size_of::<Base<Fp2>>());
+}

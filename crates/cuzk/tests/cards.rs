@@ -1,0 +1,94 @@
+//! Commands that use an NVIDIA card, where there is none: they say what is missing, and leave nothing behind.
+
+#[allow(dead_code, reason = "each test file uses its part of the module")]
+mod binary;
+
+use binary::{cuzk, cuzk_with};
+
+#[test]
+fn the_doctor_answers_in_words_and_as_json() {
+    let run = cuzk(&["doctor"]).expect_code(0);
+    for text in ["processor", "key folder", "no keys"] {
+        assert!(run.out.contains(text), "{text}: {run:?}");
+    }
+    let json = cuzk(&["doctor", "--json"]).expect_code(0).json();
+    assert!(json["threads"].as_u64().is_some_and(|threads| threads > 0));
+    let cards = json["cards"].as_array().expect("a list").len();
+    assert_eq!(cards == 0, json["no_cards"].is_string(), "{json}");
+}
+
+#[test]
+fn the_doctor_lists_the_keys_of_a_folder() {
+    let home = tempfile::tempdir().expect("a folder");
+    let setup = ["key", "setup", "--circuit", "wpost-2k", "--keys", "keys"];
+    cuzk_with(home.path(), &[], &setup).expect_code(0);
+    let json = cuzk_with(home.path(), &[], &["doctor", "--keys", "keys", "--json"])
+        .expect_code(0)
+        .json();
+    assert_eq!(json["keys"][0]["circuit"], "wpost-2k");
+    assert_eq!(json["keys"][0]["file_bytes"], 11_501_496);
+    assert!(json["keys"][0]["resident_bytes"].as_u64() > Some(11_000_000));
+}
+
+#[test]
+#[cfg(not(feature = "cuda"))]
+fn a_program_without_kernels_says_so_and_makes_no_key() {
+    let home = tempfile::tempdir().expect("a folder");
+    let setup = [
+        "key",
+        "setup",
+        "--circuit",
+        "wpost-2k",
+        "--keys",
+        "keys",
+        "--device",
+        "cuda:1",
+    ];
+    for args in [&setup[..], &["bench", "kernels", "--device", "cuda:1"]] {
+        let run = cuzk_with(home.path(), &[], args).expect_code(6);
+        assert!(run.err.contains("NVIDIA card 1"), "{run:?}");
+        assert!(run.err.contains("without the feature cuda"), "{run:?}");
+    }
+    let keys = std::fs::read_dir(home.path().join("keys")).expect("the folder");
+    let params = keys.filter(|entry| {
+        let path = entry.as_ref().expect("an entry").path();
+        path.extension().is_none_or(|it| it != "circuit")
+    });
+    assert_eq!(params.count(), 0);
+}
+
+#[test]
+fn a_key_for_a_moment_needs_a_card_to_keep_it() {
+    let args = [
+        "key",
+        "setup",
+        "--circuit",
+        "wpost-2k",
+        "--keys",
+        "keys",
+        "--ephemeral",
+    ];
+    let run = cuzk(&args).expect_code(2);
+    assert!(run.err.contains("--device cuda"), "{run:?}");
+}
+
+#[test]
+fn a_device_that_is_none_is_refused_with_what_is_expected() {
+    for device in ["gpu", "cuda:x", "cuda:"] {
+        let args = [
+            "key",
+            "setup",
+            "--circuit",
+            "wpost-2k",
+            "--keys",
+            "k",
+            "--device",
+            device,
+        ];
+        let run = cuzk(&args).expect_code(2);
+        assert!(
+            run.err.contains("number") && run.err.contains(device),
+            "{run:?}"
+        );
+    }
+}
