@@ -29,9 +29,21 @@ struct State {
     health: DeviceHealth,
     quarantined_at: Option<Instant>,
     last_error: Option<String>,
-    /// Whether its thread is in `start`.
+    /// Whether a partition is in `start`.
     starting: bool,
+    /// Whether one of the lane is.
+    starting_in_lane: bool,
     in_flight: Vec<InFlight>,
+}
+
+impl State {
+    fn claimed(&mut self, in_lane: bool) -> &mut bool {
+        if in_lane {
+            &mut self.starting_in_lane
+        } else {
+            &mut self.starting
+        }
+    }
 }
 
 impl Devices {
@@ -41,6 +53,7 @@ impl Devices {
             quarantined_at: None,
             last_error: None,
             starting: false,
+            starting_in_lane: false,
             in_flight: Vec::new(),
         };
         Self {
@@ -62,26 +75,34 @@ impl Devices {
         self.provers.iter()
     }
 
-    /// Takes the device's thread for a partition, if it is free, the device is trusted, and no other one should have it.
-    pub(crate) fn claim(&self, device: usize, avoid: Option<usize>) -> bool {
+    /// Takes the device for the start of a partition, if it is free, trusted, and no other one should have the partition.
+    /// Where the device allows it, one of the lane is started beside another one.
+    pub(crate) fn claim(&self, device: usize, avoid: Option<usize>, in_lane: bool) -> bool {
+        let beside = in_lane && self.starts_beside(device);
         let mut state = lock(&self.state);
         let others_work = state
             .iter()
             .enumerate()
             .any(|(index, other)| index != device && other.health != DeviceHealth::Quarantined);
         let own = &mut state[device];
+        let is_free = !own.starting_in_lane && (beside || !own.starting);
         let may_take = own.health != DeviceHealth::Quarantined
-            && !own.starting
+            && is_free
             && !(avoid == Some(device) && others_work);
         if may_take {
-            own.starting = true;
+            *own.claimed(in_lane) = true;
         }
         may_take
     }
 
-    /// Gives the device's thread back.
-    pub(crate) fn release(&self, device: usize) {
-        lock(&self.state)[device].starting = false;
+    /// Whether a device allows that a partition of the lane is started beside another one.
+    pub(crate) fn starts_beside(&self, device: usize) -> bool {
+        self.provers[device].starts_beside()
+    }
+
+    /// Gives a claim back.
+    pub(crate) fn release(&self, device: usize, in_lane: bool) {
+        *lock(&self.state)[device].claimed(in_lane) = false;
     }
 
     pub(crate) fn enter(&self, device: usize, partition: InFlight) {

@@ -14,7 +14,7 @@ use crate::bus::Bus;
 use crate::devices::Devices;
 use crate::ending;
 use crate::error::{ResidencyError, StartError, SubmitError, UnknownJob};
-use crate::events::{Stamped, Step};
+use crate::events::{BufferClass, Stamped, Step};
 use crate::flow;
 use crate::folds::Span;
 use crate::jobs::{
@@ -26,7 +26,7 @@ use crate::queue::OrderedQueue;
 use crate::residency::{self, Asking, Residency};
 use crate::settings::{AbandonedJobs, Derived, EngineSettings, MemoryLimit, memory_limit};
 use crate::shared::{Core, Mistakes};
-use crate::snapshot::{Snapshot, Tier};
+use crate::snapshot::{BufferStatus, Snapshot, Tier};
 use crate::status;
 use crate::steps::Steps;
 use crate::sync::{Mutex, lock};
@@ -288,6 +288,13 @@ impl Engine {
     pub async fn shutdown(&self) {
         self.drain(Instant::now()).await;
         self.core().close();
+    }
+
+    /// Large buffers of one class at this moment.
+    pub fn buffers(&self, class: BufferClass) -> BufferStatus {
+        self.core()
+            .bus
+            .view(|folds| folds.buffers.get(&class).copied().unwrap_or_default())
     }
 
     /// The state at this moment.

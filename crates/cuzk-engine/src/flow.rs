@@ -14,6 +14,7 @@ use crate::jobs::{Job, JobOutcome, PartitionProof, PartitionState};
 use crate::residency::{self, Asking, Lease, Readiness};
 use crate::shared::Core;
 use crate::stages::{self, verify::Unverified};
+use crate::steps::Placement;
 use crate::tasks::{
     CompleteJob, Holding, PartitionTask, ReadyPartition, StartedPartition, TailTask,
 };
@@ -171,7 +172,7 @@ async fn send(core: &Arc<Core>, job: &Arc<Job>, ready: ReadyPartition) {
     let (rank, partition) = (ready.task.rank(), ready.task.partition);
     job.set_state(partition, PartitionState::Ready);
     // Others' backlog must not hold up what has a lane of its own.
-    if core.settings.winning_lane && job.in_lane() {
+    if core.is_in_lane(job) {
         if let Err(ready) = core.ready.push_over(rank, ready) {
             core.steps.reap(ready);
         }
@@ -195,9 +196,10 @@ pub(crate) async fn start(
     ready: ReadyPartition,
 ) -> Option<oneshot::Receiver<()>> {
     let partition = in_flight(&ready.task);
+    let in_lane = core.is_in_lane(&ready.task.job);
     core.devices.enter(device, partition);
     let started = start_claimed(core, device, ready).await;
-    core.devices.release(device);
+    core.devices.release(device, in_lane);
     core.ready.look_again();
     let Some((started, slot)) = started else {
         core.devices.leave(device, partition);
@@ -247,6 +249,7 @@ async fn start_claimed(
     }
     job.set_state(task.partition, PartitionState::Starting);
     let prover = core.devices.get(device);
+    let placement = placement(core, device, &job);
     let work = move || {
         // Whatever happens, the values are freed before their permit is.
         let mut holding = holding;
@@ -257,7 +260,7 @@ async fn start_claimed(
     };
     let (result, took) = core
         .steps
-        .run(step(&task, Stage::Start, Some(device)), work)
+        .run_as(placement, step(&task, Stage::Start, Some(device)), work)
         .await;
     job.add_time(Stage::Start, took);
     match result {
@@ -278,6 +281,15 @@ async fn start_claimed(
         }
     }
     None
+}
+
+/// Where a job's partitions are started. What has a lane of its own does not stand behind others on the device's thread.
+fn placement(core: &Core, device: usize, job: &Job) -> Placement {
+    if core.is_in_lane(job) && core.devices.starts_beside(device) {
+        Placement::Beside
+    } else {
+        Placement::InTurn
+    }
 }
 
 /// A partition's circuit on a device, loaded when the device sees it for the first time.
@@ -301,7 +313,8 @@ async fn on_device(
         partition: None,
         ..step(task, Stage::Load, Some(device))
     };
-    let (loaded, took) = core.steps.run(load, work).await;
+    let placement = placement(core, device, &task.job);
+    let (loaded, took) = core.steps.run_as(placement, load, work).await;
     task.job.add_time(Stage::Load, took);
     // A panic has no error of the device.
     loaded.map_err(|_| None)?.map_err(Some)

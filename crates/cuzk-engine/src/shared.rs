@@ -7,6 +7,7 @@ use tokio::sync::Semaphore;
 use crate::budget::Budget;
 use crate::bus::Bus;
 use crate::devices::Devices;
+use crate::jobs::Job;
 use crate::jobs::Registry;
 use crate::order::Rank;
 use crate::ports::{CircuitSource, KeySource};
@@ -51,6 +52,11 @@ pub(crate) struct Core {
 }
 
 impl Core {
+    /// Whether a job has a lane of its own.
+    pub(crate) fn is_in_lane(&self, job: &Job) -> bool {
+        self.settings.winning_lane && job.in_lane()
+    }
+
     /// Ends all workers and frees what waits.
     pub(crate) fn close(&self) {
         self.steps.reap(self.waiting.close());

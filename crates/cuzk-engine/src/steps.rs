@@ -14,6 +14,15 @@ use crate::ports::Executor;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Panicked;
 
+/// Where work of a device runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Placement {
+    /// On the device's thread, after what is there.
+    InTurn,
+    /// Beside the device's thread.
+    Beside,
+}
+
 /// Runs steps.
 #[derive(Clone)]
 pub(crate) struct Steps {
@@ -28,18 +37,29 @@ impl Steps {
         step: Step,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> (Result<T, Panicked>, Duration) {
+        self.run_as(Placement::InTurn, step, work).await
+    }
+
+    /// As [`Steps::run`], with a say in whether work of a device waits for its turn.
+    pub(crate) async fn run_as<T: Send + 'static>(
+        &self,
+        placement: Placement,
+        step: Step,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> (Result<T, Panicked>, Duration) {
         let (answer, answered) = oneshot::channel();
         let mark = self.bus.step(step);
-        self.executor.execute(
-            step,
-            Box::new(move || {
-                let result = catch_unwind(AssertUnwindSafe(work)).map_err(|_| Panicked);
-                let took = mark.elapsed();
-                drop(mark);
-                // Nobody waits any more; the result is dropped here.
-                drop(answer.send((result, took)));
-            }),
-        );
+        let work = Box::new(move || {
+            let result = catch_unwind(AssertUnwindSafe(work)).map_err(|_| Panicked);
+            let took = mark.elapsed();
+            drop(mark);
+            // Nobody waits any more; the result is dropped here.
+            drop(answer.send((result, took)));
+        });
+        match placement {
+            Placement::InTurn => self.executor.execute(step, work),
+            Placement::Beside => self.executor.execute_beside(step, work),
+        }
         answered.await.unwrap_or((Err(Panicked), Duration::ZERO))
     }
 

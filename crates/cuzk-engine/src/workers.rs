@@ -55,7 +55,8 @@ async fn prepare(core: Arc<Core>, lane: Lane) {
 async fn prove(core: Arc<Core>, device: usize, lane: Lane) {
     loop {
         let next = core.ready.pop(|ready| {
-            lane.takes(&ready.task.job) && core.devices.claim(device, ready.task.avoid)
+            let (job, avoid) = (&ready.task.job, ready.task.avoid);
+            lane.takes(job) && core.devices.claim(device, avoid, core.is_in_lane(job))
         });
         let Some(ready) = next.await else { return };
         if let Some(freed) = flow::start(&core, device, ready).await {

@@ -12,6 +12,11 @@ pub trait Executor: Send + Sync + 'static {
     /// Runs `work`. Work of a device's `start` runs on one thread per device, in the order given.
     fn execute(&self, step: Step, work: Work);
 
+    /// Runs work of a device's `start` beside that of another partition. The device allows it, from any thread.
+    fn execute_beside(&self, step: Step, work: Work) {
+        self.execute(step, work);
+    }
+
     /// Drops a large value where no step waits for it.
     fn reap(&self, value: Box<dyn Send>);
 }

@@ -78,6 +78,10 @@ impl Executor for ThreadExecutor {
         }
     }
 
+    fn execute_beside(&self, _: Step, work: Work) {
+        drop(self.runtime.spawn_blocking(work));
+    }
+
     fn reap(&self, value: Box<dyn Send>) {
         let mut reaper = lock(&self.reaper);
         if reaper.is_none() {

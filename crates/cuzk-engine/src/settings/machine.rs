@@ -12,8 +12,8 @@ pub struct MemoryLimit {
     pub origin: &'static str,
 }
 
-/// The smaller of the machine's memory and the limits of this process's cgroup (version 2) and its parents; `None` where
-/// the system tells neither.
+/// The smallest of the machine's memory and the limits of this process's cgroup, of either version, and its parents; `None`
+/// where the system tells neither.
 pub fn memory_limit() -> Option<MemoryLimit> {
     limit_under(Path::new("/"))
 }
@@ -43,18 +43,30 @@ fn machine_bytes(root: &Path) -> Option<u64> {
     kib.checked_mul(1024)
 }
 
-/// The smallest `memory.max` from the process's own group up to the root.
+/// The smallest limit from the process's own group up to the root, in both hierarchies.
 fn cgroup_bytes(root: &Path) -> Option<u64> {
     let text = fs::read_to_string(root.join("proc/self/cgroup")).ok()?;
-    let own = text.lines().find_map(|line| line.strip_prefix("0::"))?;
-    let own = Path::new(own.trim_start_matches('/'));
-    let groups = root.join("sys/fs/cgroup");
-    own.ancestors()
-        .filter_map(|group| {
-            let limit = fs::read_to_string(groups.join(group).join("memory.max")).ok()?;
-            limit.trim().parse::<u64>().ok()
-        })
-        .min()
+    let limits = text.lines().filter_map(|line| {
+        // Number of the hierarchy, its controllers, and the group in it.
+        let mut fields = line.splitn(3, ':').skip(1);
+        let (controllers, own) = (fields.next()?, fields.next()?);
+        let (groups, file) = if controllers.is_empty() {
+            ("sys/fs/cgroup", "memory.max")
+        } else if controllers.split(',').any(|name| name == "memory") {
+            ("sys/fs/cgroup/memory", "memory.limit_in_bytes")
+        } else {
+            return None;
+        };
+        let groups = root.join(groups);
+        let own = Path::new(own.trim_start_matches('/'));
+        own.ancestors()
+            .filter_map(|group| {
+                let limit = fs::read_to_string(groups.join(group).join(file)).ok()?;
+                limit.trim().parse::<u64>().ok()
+            })
+            .min()
+    });
+    limits.min()
 }
 
 #[cfg(test)]
@@ -112,6 +124,24 @@ mod tests {
             limit_under(root.path()).map(|limit| limit.bytes),
             Some(4096)
         );
+    }
+
+    #[test]
+    fn a_limit_of_the_first_version_counts_as_well() {
+        let root = system(&[
+            MEMINFO,
+            ("proc/self/cgroup", "9:cpu:/\n4:rdma,memory:/jobs/7\n0::/\n"),
+            (
+                "sys/fs/cgroup/memory/memory.limit_in_bytes",
+                "9223372036854771712\n",
+            ),
+            (
+                "sys/fs/cgroup/memory/jobs/7/memory.limit_in_bytes",
+                "4096\n",
+            ),
+        ]);
+        let limit = limit_under(root.path()).expect("both are told");
+        assert_eq!((limit.bytes, limit.origin), (4096, "the cgroup"));
     }
 
     #[test]

@@ -34,7 +34,8 @@ fn tier(engine: &Engine, circuit: CircuitId) -> Tier {
 
 #[tokio::test(start_paused = true)]
 async fn a_circuit_is_cold_then_warm_then_hot_and_cold_again_with_its_bytes_back() {
-    let engine = start(with_budget(100), two_keys().parts(1));
+    let world = two_keys();
+    let engine = start(with_budget(100), world.parts(1));
     assert_eq!(tier(&engine, porep()), Tier::Cold);
     let loaded = engine.preload(porep()).await.expect("it loads");
     assert!(!loaded.already_loaded);
@@ -54,6 +55,11 @@ async fn a_circuit_is_cold_then_warm_then_hot_and_cold_again_with_its_bytes_back
     assert_eq!(engine.snapshot().budget.used_bytes, 40 * MIB);
     assert_eq!(engine.evict(porep()).expect("it is idle"), Some(40 * MIB));
     assert_eq!(engine.evict(porep()).expect("nothing there"), None);
+    assert_eq!(
+        world.script.evicted(),
+        [porep()],
+        "its source gives up what it kept, too"
+    );
     assert_eq!(tier(&engine, porep()), Tier::Cold);
     assert_eq!(engine.snapshot().budget.used_bytes, 0);
     serves_on(&engine).await;

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cuzk_r1cs::{CompiledCircuit, Densities, Evaluations, Fr, PackedWitness, TemplateEvaluator};
+use cuzk_r1cs::{CompiledCircuit, Densities, Fr, PackedWitness, TemplateEvaluator};
 use rayon::ThreadPool;
 
 use super::bases::KeyBases;
@@ -12,6 +12,7 @@ use super::error::DeviceError;
 use super::partition::{
     Footprint, LoadedCircuit, LoadedKey, Partition, PendingProof, StartTimes, num_b,
 };
+use super::teams::Teams;
 use super::{DeviceDescription, ProverDevice};
 use crate::assembly::{G1Sums, assemble};
 use crate::curve::CurveField;
@@ -21,6 +22,10 @@ use crate::msm::{MsmSettings, ScalarSegment, msm, scratch_bytes};
 use crate::ntt::{quotient, quotient_bytes};
 
 const NAME: &str = "cpu";
+
+/// Partitions that may be started at the same time with threads of their own: one, and another that is more urgent. As many
+/// are finished.
+const NUM_TEAMS: NonZeroUsize = NonZeroUsize::new(2).expect("two is not zero");
 
 /// How a [`CpuDevice`] uses the processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,8 +55,8 @@ impl Default for CpuSettings {
 /// `start` computes the quotient and the sums in G1; the sum in G2, the dearest per point, is left to `finish`.
 pub struct CpuDevice {
     settings: CpuSettings,
-    start: ThreadPool,
-    tail: Arc<ThreadPool>,
+    start: Teams,
+    tail: Arc<Teams>,
 }
 
 impl CpuDevice {
@@ -62,22 +67,10 @@ impl CpuDevice {
     pub fn new(settings: CpuSettings) -> Result<Self, DeviceError> {
         Ok(Self {
             settings,
-            start: threads("start", settings.threads)?,
-            tail: Arc::new(threads("tail", settings.tail_threads)?),
+            start: Teams::start("start", settings.threads, NUM_TEAMS)?,
+            tail: Arc::new(Teams::start("tail", settings.tail_threads, NUM_TEAMS)?),
         })
     }
-}
-
-fn threads(pool: &'static str, threads: NonZeroUsize) -> Result<ThreadPool, DeviceError> {
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(threads.get())
-        .thread_name(move |index| format!("cuzk-{pool}-{index}"))
-        .build()
-        .map_err(|source| DeviceError::Threads {
-            pool,
-            threads: threads.get(),
-            source,
-        })
 }
 
 impl ProverDevice for CpuDevice {
@@ -106,15 +99,16 @@ impl ProverDevice for CpuDevice {
             witness,
             blinding,
         } = partition;
+        let team = self.start.join();
         let queries = Queries {
-            pool: &self.start,
+            pool: team.pool(),
             key: circuit.key().form(NAME)?,
             settings: self.settings.msm,
         };
         let densities = circuit.circuit().densities();
         let mut watch = Stopwatch::start();
         let evaluator: &TemplateEvaluator = circuit.form(NAME)?;
-        let evaluations = self.start.install(|| {
+        let evaluations = team.pool().install(|| {
             let evaluations = evaluator.evaluate(&witness)?;
             // The quotient of violated rows would be no polynomial.
             match evaluations.first_unsatisfied() {
@@ -123,17 +117,19 @@ impl ProverDevice for CpuDevice {
             }
         })?;
         let evaluate = watch.lap();
-        let quotient = self.quotient(circuit.circuit(), evaluations);
+        let log_domain = circuit.circuit().shape().log_domain();
+        // Row values are freed on the way.
+        let quotient = team
+            .pool()
+            .install(|| quotient(evaluations, log_domain, self.settings.msm.arithmetic));
         let quotient_time = watch.lap();
         let h = queries.sum(Section::H, &[ScalarSegment::all(&quotient)])?;
         drop(quotient);
         let l = queries.sum(Section::L, &[ScalarSegment::packed(&witness)])?;
         let a = queries.sum(Section::A, &variables_of_a(&witness, densities)?)?;
         let b_inputs = inputs_of_b(&witness, densities);
-        let b = {
-            let segments = variables_of_b(Section::BG1, &b_inputs, &witness, densities)?;
-            queries.sum(Section::BG1, &segments)?
-        };
+        let segments = variables_of_b(Section::BG1, &b_inputs, &witness, densities)?;
+        let b = queries.sum(Section::BG1, &segments)?;
         let sums = G1Sums { h, l, a, b };
         let times = StartTimes {
             evaluate,
@@ -143,8 +139,9 @@ impl ProverDevice for CpuDevice {
 
         let (tail, settings) = (Arc::clone(&self.tail), self.settings.msm);
         Ok(PendingProof::new(times, move || {
+            let team = tail.join();
             let queries = Queries {
-                pool: &tail,
+                pool: team.pool(),
                 key: circuit.key().form(NAME)?,
                 settings,
             };
@@ -158,6 +155,10 @@ impl ProverDevice for CpuDevice {
                 blinding,
             ))
         }))
+    }
+
+    fn starts_beside(&self) -> bool {
+        true
     }
 
     fn footprint(&self, circuit: &CompiledCircuit) -> Footprint {
@@ -194,16 +195,6 @@ impl ProverDevice for CpuDevice {
             pending_bytes: witness,
             finish_bytes: witness + scratch_g2,
         }
-    }
-}
-
-impl CpuDevice {
-    /// The quotient's coefficients; row values are freed on the way.
-    fn quotient(&self, circuit: &CompiledCircuit, evaluations: Evaluations) -> Vec<Fr> {
-        let log_domain = circuit.shape().log_domain();
-        let arithmetic = self.settings.msm.arithmetic;
-        self.start
-            .install(|| quotient(evaluations, log_domain, arithmetic))
     }
 }
 

@@ -9,6 +9,7 @@ mod cpu;
 mod error;
 mod partition;
 mod reference;
+mod teams;
 #[cfg(test)]
 mod tests;
 
@@ -62,6 +63,12 @@ pub trait ProverDevice: Send + Sync {
     /// `start` has returned already.
     fn finish(&self, pending: PendingProof) -> Result<Proof, DeviceError> {
         pending.complete()
+    }
+
+    /// Whether a more urgent partition may be started, from any thread, while another one is in `start`; the two share what
+    /// the device has. Where not, all calls come from one thread, one after the other.
+    fn starts_beside(&self) -> bool {
+        false
     }
 
     /// Upper estimate of the bytes that one proof of the circuit holds at each stage.

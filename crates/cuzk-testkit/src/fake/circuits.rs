@@ -52,6 +52,10 @@ impl CircuitSource for FakeWorld {
         let compiled = CompiledCircuit::compile(chain, &|_| ()).expect("a chain has rows");
         Ok(Arc::new(compiled))
     }
+
+    fn evicted(&self, circuit: CircuitId) {
+        self.script.note_evicted(circuit);
+    }
 }
 
 impl KeySource for FakeWorld {

@@ -81,6 +81,11 @@ impl ProverDevice for FakeDevice {
         Ok(proof)
     }
 
+    fn starts_beside(&self) -> bool {
+        let world = self.world.upgrade();
+        world.is_some_and(|world| world.script.starts_beside())
+    }
+
     fn footprint(&self, circuit: &CompiledCircuit) -> Footprint {
         let world = self.world.upgrade();
         let scripted = world.and_then(|world| world.footprint_of(circuit.shape().num_aux));

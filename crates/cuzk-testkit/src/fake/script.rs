@@ -50,6 +50,8 @@ struct State {
     num_drawn: u64,
     faults: Vec<Fault>,
     calls: BTreeMap<Stage, usize>,
+    starts_beside: bool,
+    evicted: Vec<CircuitId>,
 }
 
 /// Durations that a step may have.
@@ -106,6 +108,26 @@ impl Script {
     /// Lets steps fail, beginning with the next one that fits.
     pub fn fail(&self, fault: Fault) {
         self.lock().faults.push(fault);
+    }
+
+    /// Lets devices start an urgent partition beside another one.
+    pub fn start_beside(&self) {
+        self.lock().starts_beside = true;
+    }
+
+    /// Whether they do.
+    pub(super) fn starts_beside(&self) -> bool {
+        self.lock().starts_beside
+    }
+
+    /// Circuits whose source was told that they were evicted, in order.
+    pub fn evicted(&self) -> Vec<CircuitId> {
+        self.lock().evicted.clone()
+    }
+
+    /// Notes that a circuit was evicted.
+    pub(super) fn note_evicted(&self, circuit: CircuitId) {
+        self.lock().evicted.push(circuit);
     }
 
     /// How often a stage was called.
