@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cuzk_engine::{Engine, Snapshot, Stamped};
+use cuzk_engine::{Engine, Event, Snapshot, Stamped};
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
 use crate::metrics::{Fold, render};
@@ -31,11 +31,38 @@ impl Observation {
     pub(crate) async fn follow(self: Arc<Self>, mut events: Receiver<Stamped>) {
         loop {
             match events.recv().await {
-                Ok(stamped) => self.fold().apply(&stamped.event),
+                Ok(stamped) => {
+                    self.log_buffer(&stamped);
+                    self.fold().apply(&stamped.event);
+                }
                 Err(RecvError::Lagged(missed)) => self.fold().miss(missed),
                 Err(RecvError::Closed) => return,
             }
         }
+    }
+
+    /// One line for each large buffer that appears or goes, for whoever looks for the one that stays.
+    fn log_buffer(&self, stamped: &Stamped) {
+        let (change, class, bytes) = match stamped.event {
+            Event::BufferTaken { class, bytes } => ("taken", class, bytes),
+            Event::BufferFreed { class, bytes } => ("freed", class, bytes),
+            _ => return,
+        };
+        if !tracing::enabled!(tracing::Level::DEBUG) {
+            return;
+        }
+        // The engine may be ahead of the event; what it holds now is what counts.
+        let now = self.engine.buffers(class);
+        tracing::debug!(
+            at_s = stamped.at.as_secs_f64(),
+            %class,
+            change,
+            bytes,
+            in_flight = now.count,
+            in_flight_bytes = now.bytes,
+            peak_bytes = now.peak_bytes,
+            "buffer"
+        );
     }
 
     /// All metrics in the text format of Prometheus.
