@@ -28,4 +28,7 @@ fn bad_requests_are_refused_with_their_place_and_leave_no_memory_behind() {
     let status: serde_json::Value = serde_json::from_str(&status).expect("JSON");
     assert_eq!(status["totals"]["accepted"], 0);
     assert_eq!(status["buffers"]["payload"]["bytes"], 0);
+    // Requests of 200 MB are among them; most of their time is that of sending them.
+    let longest_s = &status["stages"]["decode"]["longest_s"];
+    assert!(longest_s.as_f64() < Some(1.0), "{longest_s} s to refuse");
 }

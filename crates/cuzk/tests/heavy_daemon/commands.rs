@@ -85,3 +85,34 @@ fn commands_prove_look_cancel_and_load_keys_with_a_token() {
     assert_eq!(nobody.status.code(), Some(7), "{nobody:?}");
     assert!(String::from_utf8_lossy(&nobody.stderr).contains("no daemon answers"));
 }
+
+#[test]
+fn a_daemon_that_is_loaded_tells_what_it_did() {
+    let home = Home::new();
+    for circuit in ["winning-2k", "wpost-2k"] {
+        cuzk_testkit::keys::for_circuit(circuit.parse().expect("a circuit"));
+    }
+    let daemon = home.start(&[]);
+    let load = [
+        "bench",
+        "load",
+        "--mix",
+        "winning=1,wpost=3",
+        "-j",
+        "2",
+        "--json",
+    ];
+    let load = json(home.cuzk(&load).args(["--addr", daemon.address()]));
+    assert_eq!([&load["verified"], &load["failed"]], [4, 0], "{load:#}");
+    assert_eq!(load["tracker_at_zero"], true, "{load:#}");
+    assert_eq!(load["stages"]["start"]["steps"], 4, "{load:#}");
+    assert!(
+        load["peak_by_class"]["witness"].as_u64() > Some(0),
+        "{load:#}"
+    );
+    assert!(load["cpu_s"].as_f64() > Some(0.0), "{load:#}");
+    assert!(
+        load["back_to_back_s_per_proof"].is_null(),
+        "no key, no comparison"
+    );
+}

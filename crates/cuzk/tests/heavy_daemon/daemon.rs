@@ -44,6 +44,40 @@ impl Home {
         command
     }
 
+    /// As [`Home::serve`], by a shell that runs `script` first.
+    pub(crate) fn serve_after(&self, script: &str, options: &[&str]) -> Command {
+        self.serve_through(&["/bin/sh"], script, options)
+    }
+
+    /// As [`Home::serve_after`], where what the script mounts is seen by the daemon alone.
+    pub(crate) fn serve_in_own_mounts(&self, script: &str, options: &[&str]) -> Command {
+        self.serve_through(
+            &["/usr/bin/env", "unshare", "-rm", "/bin/sh"],
+            script,
+            options,
+        )
+    }
+
+    fn serve_through(&self, shell: &[&str], script: &str, options: &[&str]) -> Command {
+        let direct = self.serve(options);
+        let mut command = Command::new(shell[0]);
+        command
+            .args(&shell[1..])
+            .arg("-c")
+            .arg(format!("{script} && exec \"$0\" \"$@\""))
+            .arg(direct.get_program())
+            .args(direct.get_args())
+            .env_clear()
+            .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
+            .envs(
+                direct
+                    .get_envs()
+                    .filter_map(|(name, value)| Some((name, value?))),
+            )
+            .current_dir(self.folder.path());
+        command
+    }
+
     /// The command that starts a daemon with these options; unless they say otherwise, on ports that the system chooses
     /// and with the keys of tests.
     pub(crate) fn serve(&self, options: &[&str]) -> Command {
@@ -95,13 +129,14 @@ impl Daemon {
         http_get(admin, path)
     }
 
+    /// Its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// What the system has given it, in bytes.
     pub(crate) fn resident_bytes(&self) -> u64 {
-        let path = format!("/proc/{}/status", self.child.id());
-        let text = std::fs::read_to_string(path).expect("it runs");
-        let line = text.lines().find_map(|line| line.strip_prefix("RssAnon:"));
-        let kib = line.expect("Linux tells").trim().trim_end_matches(" kB");
-        kib.parse::<u64>().expect("a number") * 1024
+        anonymous_bytes(self.id())
     }
 
     /// Sends SIGKILL and waits for the end.
@@ -131,6 +166,14 @@ impl Drop for Daemon {
     }
 }
 
+/// Memory of a process that belongs to it alone, in bytes.
+pub(crate) fn anonymous_bytes(pid: u32) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
+    let line = text.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+    let kib = line.expect("Linux tells").trim().trim_end_matches(" kB");
+    kib.parse::<u64>().expect("a number") * 1024
+}
+
 /// One request over plain HTTP.
 fn http_get(address: &str, path: &str) -> (String, String) {
     use std::io::Write as _;
@@ -141,6 +184,12 @@ fn http_get(address: &str, path: &str) -> (String, String) {
     let (head, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
     let status = head.lines().next().expect("a status line");
     (status.to_owned(), body.to_owned())
+}
+
+/// Says what a run found, for the record that is made of it.
+#[allow(clippy::print_stdout, reason = "a test has no other output")]
+pub(crate) fn tell(found: &str) {
+    println!("{found}");
 }
 
 /// A path as text.

@@ -51,6 +51,12 @@ impl Fixture {
         }
     }
 
+    /// Makes the key of a kind where it is missing.
+    pub(crate) fn make_key(&self, kind: &str) {
+        let circuit = self.requests[kind].circuit_id();
+        keys::for_circuit(circuit.expect("a circuit"));
+    }
+
     /// A request as clients send it.
     pub(crate) fn message(&self, kind: &str, request_id: &str) -> SubmitProofRequest {
         let base = SubmitProofRequest {

@@ -1,5 +1,5 @@
 //! The daemon as its users meet it: the real binary with the real 2 KiB circuits on the CPU, asked by clients of other
-//! people over TCP and unix sockets, fed with garbage, and killed.
+//! people over TCP and unix sockets, fed with garbage, flooded, and killed.
 
 mod bad_input;
 mod calls;
@@ -7,7 +7,10 @@ mod clients;
 mod commands;
 mod crashes;
 mod daemon;
+mod disk;
 mod encrypted;
 mod fixture;
+mod flood;
 mod python;
 mod refusals;
+mod supervised;
