@@ -41,7 +41,7 @@ pub struct RateLine {
     pub rate: &'static str,
     /// Operations, or bytes.
     pub per_second: f64,
-    /// The most that is possible, by the card's clocks or by the rate above.
+    /// The most that is possible by the card's clocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound_per_second: Option<f64>,
     /// `per_second` over its bound.

@@ -1,4 +1,4 @@
-//! The rates that bound everything else, and what bounds them.
+//! The rates that bound everything else, and what the card's clocks allow.
 
 use crate::{CudaError, Device, Rate, RateLine, RawScalar, driver::DeviceBuffer, measure};
 
@@ -7,6 +7,7 @@ const MULTIPLY_ADDS_PER_CLOCK: f64 = 32.0;
 /// Wide multiply-adds of a product and its reduction: each of n limbs with n others, twice.
 const MULTIPLY_ADDS_OF_BASE_FIELD: f64 = 288.0;
 const MULTIPLY_ADDS_OF_SCALAR_FIELD: f64 = 128.0;
+const REPEATS: usize = 5;
 /// Elements that are copied to measure memory: 2 GiB.
 const COPIED: usize = 1 << 26;
 /// Bytes that are uploaded to measure the bus.
@@ -21,25 +22,30 @@ pub(super) struct Ceilings {
 
 pub(super) fn measure_all(device: &Device) -> Result<(Vec<RateLine>, Ceilings), CudaError> {
     let clocks = device.clocks()?;
-    let multiply_adds = measure(device, Rate::MultiplyAdd)?;
     let bound = MULTIPLY_ADDS_PER_CLOCK
         * f64::from(device.info().multiprocessors)
         * clocks.multiprocessor_hz;
+    let multiply_adds = best(device, Rate::MultiplyAdd)?;
     let ceilings = Ceilings {
-        base_field: measure(device, Rate::BaseField)?,
-        scalar_field: measure(device, Rate::ScalarField)?,
+        base_field: best(device, Rate::BaseField)?,
+        scalar_field: best(device, Rate::ScalarField)?,
     };
     let lines = vec![
-        RateLine::new("32-bit multiply-adds", multiply_adds, Some(bound)),
+        // A carry chain, which is not quite what the fields' code looks like and reaches less.
+        RateLine::new(
+            "32-bit multiply-adds in a chain",
+            multiply_adds,
+            Some(bound),
+        ),
         RateLine::new(
             "base-field multiplications",
             ceilings.base_field,
-            Some(multiply_adds / MULTIPLY_ADDS_OF_BASE_FIELD),
+            Some(bound / MULTIPLY_ADDS_OF_BASE_FIELD),
         ),
         RateLine::new(
             "scalar-field multiplications",
             ceilings.scalar_field,
-            Some(multiply_adds / MULTIPLY_ADDS_OF_SCALAR_FIELD),
+            Some(bound / MULTIPLY_ADDS_OF_SCALAR_FIELD),
         ),
         RateLine::new(
             "device memory, bytes read and written",
@@ -53,6 +59,11 @@ pub(super) fn measure_all(device: &Device) -> Result<(Vec<RateLine>, Ceilings), 
         ),
     ];
     Ok((lines, ceilings))
+}
+
+/// The best of several runs: a card that idled needs some to reach its clock.
+fn best(device: &Device, rate: Rate) -> Result<f64, CudaError> {
+    (0..REPEATS).try_fold(0.0_f64, |best, _| Ok(best.max(measure(device, rate)?)))
 }
 
 fn copy_rate(device: &Device) -> Result<f64, CudaError> {
