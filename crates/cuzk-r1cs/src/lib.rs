@@ -8,7 +8,9 @@ mod evaluation;
 mod matrix;
 mod packed;
 mod prefix;
+mod product_sum;
 mod recording;
+mod row_digest;
 mod satisfaction;
 mod shape;
 mod summary;
@@ -28,9 +30,13 @@ pub use density::{Densities, Density};
 pub use digest::MatrixDigest;
 pub use evaluation::{DirectEvaluation, Evaluations, evaluate, evaluate_with_hint};
 pub use matrix::{Column, Entry, Matrix};
-pub use packed::{KindsError, PackError, PackedWitness, VariableKinds, WitnessDifference};
+pub use packed::{
+    KindsError, PackError, PackedWitness, SynthesizedRows, VariableKinds, WitnessDifference,
+};
 pub use prefix::evaluate_first_rows;
+pub use product_sum::ProductSum;
 pub use recording::RecordedCircuit;
+pub use row_digest::RowDigest;
 pub use satisfaction::{SatisfactionError, UnsatisfiedRow, check_satisfied};
 pub use shape::Shape;
 pub use summary::{CircuitSummary, summarize};

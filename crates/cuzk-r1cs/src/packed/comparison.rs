@@ -47,18 +47,41 @@ impl PackedWitness {
         &self,
         circuit: C,
     ) -> Result<Option<WitnessDifference>, SynthesisError> {
-        let mut system = Comparing {
-            packed: self,
-            wide: self.wide().iter(),
+        let mut system = Comparing::begin(self);
+        circuit.synthesize(&mut system)?;
+        Ok(system.finish())
+    }
+}
+
+/// A constraint system that compares values and keeps none.
+pub(super) struct Comparing<'a> {
+    packed: &'a PackedWitness,
+    /// Values of the wide variables to come.
+    wide: std::slice::Iter<'a, Fr>,
+    num_inputs: usize,
+    num_aux: usize,
+    difference: Option<WitnessDifference>,
+}
+
+impl<'a> Comparing<'a> {
+    /// A system that has ONE and nothing else.
+    pub(super) fn begin(packed: &'a PackedWitness) -> Self {
+        let mut system = Self {
+            packed,
+            wide: packed.wide().iter(),
             num_inputs: 0,
             num_aux: 0,
             difference: None,
         };
         system.compare_input(Fr::ONE);
-        circuit.synthesize(&mut system)?;
+        system
+    }
+
+    /// The first difference, if there was one, or the first count that is another.
+    pub(super) fn finish(self) -> Option<WitnessDifference> {
         let counts = [
-            ("inputs", system.num_inputs, self.inputs().len()),
-            ("variables", system.num_aux, self.kinds().num_aux()),
+            ("inputs", self.num_inputs, self.packed.inputs().len()),
+            ("variables", self.num_aux, self.packed.kinds().num_aux()),
         ];
         let uneven = counts
             .into_iter()
@@ -68,21 +91,9 @@ impl PackedWitness {
                 expected,
                 found,
             });
-        Ok(system.difference.or(uneven))
+        self.difference.or(uneven)
     }
-}
 
-/// A constraint system that compares values and keeps none.
-struct Comparing<'a> {
-    packed: &'a PackedWitness,
-    /// Values of the wide variables to come.
-    wide: std::slice::Iter<'a, Fr>,
-    num_inputs: usize,
-    num_aux: usize,
-    difference: Option<WitnessDifference>,
-}
-
-impl Comparing<'_> {
     fn compare_input(&mut self, value: Fr) -> Variable {
         let index = self.num_inputs;
         self.num_inputs += 1;

@@ -7,9 +7,11 @@
 mod comparison;
 mod infer;
 mod kinds;
+mod rows;
 mod witness;
 
 pub use comparison::WitnessDifference;
 pub(crate) use infer::KindInference;
 pub use kinds::{KindsError, VariableKinds};
+pub use rows::SynthesizedRows;
 pub use witness::{PackError, PackedWitness};

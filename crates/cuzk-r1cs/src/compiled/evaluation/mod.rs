@@ -6,7 +6,6 @@
 //! wide values of the witness, and the program reads them from there.
 
 mod frame;
-mod product;
 mod program;
 mod side;
 #[cfg(test)]
@@ -15,7 +14,7 @@ mod tests;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ff::Field;
 use rayon::prelude::*;
@@ -24,6 +23,7 @@ use crate::compiled::CompiledCircuit;
 use crate::compiled::evaluation::frame::Frame;
 use crate::compiled::evaluation::program::{RunProgram, named_by_runs};
 use crate::compiled::template::Extent;
+use crate::row_digest::{RowDigest, RowFold, RowWeights};
 use crate::{Column, Evaluations, Fr, PackedWitness, Shape, VariableKinds};
 
 /// Programs for the rows of a circuit, and where each is run.
@@ -203,6 +203,29 @@ impl TemplateEvaluator {
                 visit(block.rows.start, values.each_ref().map(Vec::as_slice));
             });
         Ok(())
+    }
+
+    /// The digest of all constraints' rows, in the memory of a block for each thread; `point` is drawn at random by the caller.
+    ///
+    /// # Errors
+    /// When the witness is of another circuit.
+    pub fn row_digest(
+        &self,
+        witness: &PackedWitness,
+        point: Fr,
+    ) -> Result<RowDigest, EvaluateError> {
+        let weights = RowWeights::new(point);
+        let total = Mutex::new(RowDigest::default());
+        self.evaluate_blocks(witness, self.shape.num_constraints, &|first, [a, b, c]| {
+            let mut fold = RowFold::new(&weights);
+            for (index, ((&a, &b), &c)) in a.iter().zip(b).zip(c).enumerate() {
+                fold.add(first + index, [a, b, c]);
+            }
+            let share = fold.finish();
+            let mut total = total.lock().unwrap_or_else(PoisonError::into_inner);
+            total.add(share);
+        })?;
+        Ok(total.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn expect_fitting(&self, witness: &PackedWitness) -> Result<(), EvaluateError> {

@@ -11,7 +11,7 @@ use ff::Field;
 
 use crate::Fr;
 use crate::compiled::evaluation::frame::{Frame, Place};
-use crate::compiled::evaluation::product::ProductSum;
+use crate::product_sum::ProductSum;
 
 /// A side: a table with up to three bits, or the number of a [`LongSide`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,13 +190,10 @@ impl LongSide {
     }
 
     fn sum_of_products(&self, frame: &Frame) -> Fr {
-        /// The one reduction of a sum costs as much as those of this many products.
-        const MIN_PRODUCTS: usize = 4;
-        if self.products.len() < MIN_PRODUCTS {
-            let products = self.products.iter();
-            return products
-                .map(|&(index, coefficient)| frame.wide[index as usize] * coefficient)
-                .sum();
+        match self.products.as_slice() {
+            [] => return Fr::ZERO,
+            &[(index, coefficient)] => return frame.wide[index as usize] * coefficient,
+            _ => (),
         }
         let mut sum = ProductSum::default();
         for &(index, coefficient) in &self.products {

@@ -129,6 +129,28 @@ proptest! {
     }
 
     #[test]
+    fn the_digest_of_templates_is_that_of_rows_as_they_are_built(
+        circuit in nested(), rule in rules(), point in any::<u64>(),
+    ) {
+        let compiled = compiled(rule, &circuit);
+        let witness = synthesize_witness(circuit.clone()).expect("all values are there");
+        let (changed, packed) = packed(&compiled, witness.clone());
+        let point = Fr::from(point);
+        let rows = packed.synthesized_rows(circuit, point).expect("all values are there");
+        prop_assert_eq!(rows.difference.is_none(), changed == witness);
+        prop_assert_eq!(rows.num_rows, compiled.shape().num_constraints);
+        let evaluator = TemplateEvaluator::new(&compiled);
+        let digest = evaluator.row_digest(&packed, point).expect("a witness of the circuit");
+        prop_assert_eq!(digest, rows.digest);
+        let all = compiled.evaluate_row_by_row(&changed);
+        let polynomial = |values: &[Fr]| {
+            let rows = values[..rows.num_rows].iter().rev();
+            rows.fold(Fr::ZERO, |sum, value| sum * point + value)
+        };
+        prop_assert_eq!(digest.0, [&all.a, &all.b, &all.c].map(|values| polynomial(values)));
+    }
+
+    #[test]
     fn bits_are_read_as_numbers(bits in proptest::collection::vec(any::<bool>(), 60..90), rule in rules()) {
         let circuit = numbers(&bits);
         assert_equal(&compiled(rule, &circuit), &circuit);
