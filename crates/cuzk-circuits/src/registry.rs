@@ -172,10 +172,13 @@ fn measured_size(id: CircuitId) -> Option<(usize, usize)> {
         (PoRep, Gib32) => (130_278_541, 130_169_893),
         (PoRep, Gib64) => (131_185_849, 131_076_643),
         (WinningPoSt, Kib2) => (90_750, 91_674),
+        (WinningPoSt, Mib8) => (230_670, 233_442),
         (WinningPoSt, Gib32) => (370_590, 375_210),
         (WindowPoSt, Kib2) => (21_866, 22_128),
+        (WindowPoSt, Mib8) => (64_266, 65_088),
         (WindowPoSt, Gib32) => (125_279_217, 126_902_376),
         (SnapDeals, Kib2) => (1_705_039, 1_703_569),
+        (SnapDeals, Mib8) => (10_007_503, 9_998_039),
         (SnapDeals, Gib32) => (81_049_499, 80_978_488),
         _ => return None,
     })

@@ -8,6 +8,7 @@
 use std::sync::LazyLock;
 
 use blstrs::Scalar as Fr;
+use cuzk_r1cs::ProductSum;
 use ff::Field;
 use filecoin_hashers::{POSEIDON_CONSTANTS_2, POSEIDON_CONSTANTS_8, POSEIDON_CONSTANTS_11};
 use neptune::Arity;
@@ -161,7 +162,11 @@ fn quintic(input: Fr) -> Fr {
 }
 
 fn dot<const WIDTH: usize>(a: &[Fr; WIDTH], b: &[Fr; WIDTH]) -> Fr {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
+    let mut sum = ProductSum::default();
+    for (a, b) in a.iter().zip(b) {
+        sum.add(*a, *b);
+    }
+    sum.value()
 }
 
 fn product<const WIDTH: usize>(matrix: &[[Fr; WIDTH]; WIDTH], state: &[Fr; WIDTH]) -> [Fr; WIDTH] {

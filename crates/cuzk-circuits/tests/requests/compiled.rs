@@ -6,11 +6,12 @@ use std::sync::Arc;
 use bellpepper_core::Circuit;
 use cuzk_circuits::synthetic::{SectorData, SyntheticKind, SyntheticSpec};
 use cuzk_circuits::{
-    CircuitId, CircuitVisitor, ProofRequest, SealVariant, SectorSize, with_blank_circuit,
+    CircuitId, CircuitVisitor, ProofRequest, SealVariant, SectorSize, WitnessLayout,
+    with_blank_circuit,
 };
 use cuzk_r1cs::{
-    CircuitLabel, CompiledCircuit, Entry, Fr, PackedWitness, RecordedCircuit, TemplateEvaluator,
-    VariableKinds, Witness, synthesize_witness,
+    CircuitLabel, CompiledCircuit, Entry, Fr, PackedWitness, RecordedCircuit, SynthesizedRows,
+    TemplateEvaluator, VariableKinds, Witness, synthesize_witness,
 };
 
 use crate::fixture::fixture;
@@ -128,9 +129,79 @@ fn window_post_compiles_to_its_rows_and_kinds() {
     holds("wpost-2k", &request, 80_000, 1);
 }
 
-/// These two record millions of rows.
+struct BuildRows<'a>(&'a PackedWitness, Fr);
+
+impl CircuitVisitor for BuildRows<'_> {
+    type Output = SynthesizedRows;
+
+    fn visit<C: Circuit<Fr> + Send>(self, circuit: C) -> SynthesizedRows {
+        let Self(packed, point) = self;
+        packed
+            .synthesized_rows(circuit, point)
+            .expect("the circuit has values")
+    }
+}
+
+/// All rows of a partition about a synthetic sector have by templates, from an emitted witness, the values that upstream's
+/// synthesis gives them, and a · b = c in each. No side keeps its rows.
+fn evaluates_to_its_rows(kind: SyntheticKind, sector_size: SectorSize, partition: usize) {
+    let spec = SyntheticSpec {
+        kind,
+        sector_size,
+        seed: 1,
+        data: SectorData::Random,
+    };
+    let id = spec.circuit_id();
+    let request = spec.request().expect("a synthetic sector");
+    let statement = request.decode().expect("a well-formed request");
+    let compiled = with_blank_circuit(id, Compile);
+    let layout = WitnessLayout::of_compiled(id, &compiled).expect("the same kinds");
+    let packed = statement
+        .packed_witness(partition, &layout)
+        .expect("a well-formed statement");
+    let evaluator = TemplateEvaluator::new(&compiled);
+    // Nobody chooses rows with this point in view.
+    let point = Fr::from(0x5eed_cafe_f00d_1234) * Fr::from(0x1234_5678_9abc_def1);
+    let digest = evaluator
+        .row_digest(&packed, point)
+        .expect("a witness of the circuit");
+    let rows = statement
+        .with_circuit(partition, BuildRows(&packed, point))
+        .expect("there is such a partition");
+    assert_eq!(rows.difference, None, "{id}");
+    assert_eq!(rows.num_rows, compiled.shape().num_constraints, "{id}");
+    assert_eq!(rows.digest, digest, "{id}");
+    evaluator
+        .evaluate_blocks(&packed, rows.num_rows, &|first, [a, b, c]| {
+            let violated = (0..a.len()).find(|&row| a[row] * b[row] != c[row]);
+            assert_eq!(violated, None, "{id}: of the rows from {first} on");
+        })
+        .expect("a witness of the circuit");
+}
+
+/// These record or build millions of rows.
 mod heavy {
     use super::*;
+
+    #[test]
+    fn every_kind_at_8_mib_evaluates_to_its_rows() {
+        let replication = SyntheticKind::PoRep(SealVariant::V1_1);
+        let window = SyntheticKind::WindowPoSt { num_sectors: 1 };
+        for kind in [SyntheticKind::WinningPoSt, window, replication] {
+            evaluates_to_its_rows(kind, SectorSize::Mib8, 0);
+        }
+        evaluates_to_its_rows(SyntheticKind::SnapDeals, SectorSize::Mib8, 1);
+    }
+
+    #[test]
+    #[ignore = "minutes: recordings of 14 million rows, 3 GiB"]
+    fn every_kind_at_8_mib_compiles_to_its_rows() {
+        for id in ["winning-8m", "wpost-8m", "porep-8m", "snap-8m"] {
+            let id = id.parse().expect("a circuit id");
+            let recorded = with_blank_circuit(id, Record);
+            is_as_recorded(id, &with_blank_circuit(id, Compile), &recorded);
+        }
+    }
 
     #[test]
     fn replication_compiles_to_its_rows_and_kinds() {
@@ -145,7 +216,7 @@ mod heavy {
     }
 }
 
-/// Sizes of the main network, from synthetic sectors: minutes, and 5 GB for a plain witness.
+/// Sizes of the main network, from synthetic sectors: minutes, and 5 GB where a plain witness is made.
 mod large {
     use super::*;
 
@@ -161,6 +232,32 @@ mod large {
         is_kept_by_a_file(&compiled, 20 << 20);
         let request = spec.request().expect("a synthetic sector");
         packs(&compiled, &request, share, |_, _| ());
+    }
+
+    #[test]
+    #[ignore = "minutes: 130 million rows, compiled and built"]
+    fn a_partition_of_32_gib_replication_evaluates_to_its_rows() {
+        let kind = SyntheticKind::PoRep(SealVariant::V1_1);
+        evaluates_to_its_rows(kind, SectorSize::Gib32, 3);
+    }
+
+    #[test]
+    #[ignore = "minutes: 81 million rows, compiled and built"]
+    fn a_partition_of_a_32_gib_update_evaluates_to_its_rows() {
+        evaluates_to_its_rows(SyntheticKind::SnapDeals, SectorSize::Gib32, 5);
+    }
+
+    #[test]
+    #[ignore = "seconds: of the same size as the ones that take minutes"]
+    fn winning_post_of_32_gib_evaluates_to_its_rows() {
+        evaluates_to_its_rows(SyntheticKind::WinningPoSt, SectorSize::Gib32, 0);
+    }
+
+    #[test]
+    #[ignore = "half an hour and 5 GiB: 125 million rows of nine terms, compiled and built"]
+    fn a_partition_of_32_gib_window_post_evaluates_to_its_rows() {
+        let kind = SyntheticKind::WindowPoSt { num_sectors: 3 };
+        evaluates_to_its_rows(kind, SectorSize::Gib32, 0);
     }
 
     #[test]
