@@ -28,6 +28,53 @@ const SEED: u64 = 1;
 /// Randomness of the chain for proofs of spacetime; its two top bits are clear.
 const RANDOMNESS: [u8; 32] = [0x2a; 32];
 
+/// Sectors of one size for all kinds of proofs.
+#[derive(Debug)]
+pub(crate) enum SectorSource {
+    /// Of 2 KiB, sealed by upstream.
+    Sealed(Sectors),
+    /// Of a larger size, where only what a proof looks at exists.
+    Synthetic(SectorSize),
+}
+
+impl SectorSource {
+    /// Seals sectors where that takes seconds.
+    ///
+    /// # Errors
+    /// As [`Sectors::seal`].
+    pub(crate) fn new(size: SectorSize, output: &Output) -> anyhow::Result<Self> {
+        match size {
+            SectorSize::Kib2 => Sectors::seal(output).map(Self::Sealed),
+            size => Ok(Self::Synthetic(size)),
+        }
+    }
+
+    /// The request that a client would send about these sectors, and what the chain would know about sealed ones.
+    ///
+    /// # Errors
+    /// As [`Sectors::request`] and [`synthetic_request`].
+    pub(crate) fn request(
+        &self,
+        family: Family,
+        output: &Output,
+    ) -> anyhow::Result<(ProofRequest, Option<PublicData>)> {
+        match self {
+            Self::Sealed(sectors) => {
+                let (request, public) = sectors.request(family, output)?;
+                Ok((request, Some(public)))
+            }
+            Self::Synthetic(size) => {
+                let id = CircuitId::new(family, *size);
+                let num_sectors = match family {
+                    Family::WindowPoSt => NUM_SECTORS as usize,
+                    _ => 1,
+                };
+                Ok((synthetic_request(id, num_sectors, output)?, None))
+            }
+        }
+    }
+}
+
 /// Sealed sectors of 2 KiB in a temporary folder.
 #[derive(Debug)]
 pub(crate) struct Sectors {
@@ -181,11 +228,9 @@ fn public_post(sectors: &[&SealedSector], variant: PoStVariant) -> PublicPoSt {
 /// # Errors
 /// As [`Sectors::seal`] and [`Sectors::request`].
 pub(crate) fn request_for(id: CircuitId, output: &Output) -> anyhow::Result<ProofRequest> {
-    if id.sector_size == SectorSize::Kib2 {
-        let (request, _) = Sectors::seal(output)?.request(id.family, output)?;
-        return Ok(request);
-    }
-    synthetic_request(id, 1, output)
+    let source = SectorSource::new(id.sector_size, output)?;
+    let (request, _) = source.request(id.family, output)?;
+    Ok(request)
 }
 
 /// A request about synthetic sectors, for a circuit of any size; more than one sector for `WindowPoSt` only.

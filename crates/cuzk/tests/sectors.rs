@@ -91,3 +91,47 @@ fn bench_witness_compares_every_variable_with_upstreams() {
         "{json}"
     );
 }
+
+#[test]
+fn a_demonstration_of_witnesses_needs_no_key_and_explains_itself() {
+    let home = tempfile::tempdir().expect("a folder for the run");
+    let run = |args: &str| {
+        let args: Vec<&str> = args.split_whitespace().collect();
+        cuzk_with(home.path(), &[], &args)
+    };
+    let demo = "demo --size 32GiB --witness-only --kind winning";
+    let json = run(&format!("{demo} --json")).expect_code(0).json();
+    assert_eq!(json["size"], "32GiB");
+    let kind = &json["kinds"][0];
+    assert_eq!(kind["circuit"], "winning-32g");
+    assert_eq!(kind["num_aux"], 375_210);
+    assert_eq!(kind["public_inputs_equal"], true);
+    assert!(kind["packed_bytes"].as_u64() < kind["plain_bytes"].as_u64());
+    let page = run(demo).expect_code(0);
+    for words in [
+        "one sector is at hand this very moment",
+        "nothing was proved",
+        "cuzk bench witness --circuit winning-32g",
+    ] {
+        assert!(page.out.contains(words), "{words}: {page:?}");
+    }
+    let proofs = run("demo --size 32GiB").expect_code(2);
+    assert!(proofs.err.contains("--witness-only"), "{proofs:?}");
+    let saved = run("demo --size 8MiB --save here").expect_code(2);
+    assert!(
+        saved.err.contains("cuzk sector synth --size 8MiB"),
+        "{saved:?}"
+    );
+}
+
+#[test]
+fn rows_by_templates_have_the_digest_of_rows_as_they_are_built() {
+    let args = "bench evaluate --circuit wpost-8m --digest --repeat 1 --json";
+    let args: Vec<&str> = args.split_whitespace().collect();
+    let json = cuzk(&args).expect_code(0).json();
+    assert_eq!(json["num_rows"], 64_266);
+    assert_eq!(
+        (&json["compared"], &json["equal"]),
+        (&"digest".into(), &true.into())
+    );
+}

@@ -1,6 +1,9 @@
 //! `cuzk demo`: everything in one run. Seals real sectors, makes development keys (or reuses them),
 //! starts a daemon, lets it prove one proof of each kind over gRPC, verifies what comes back, and prints what each took.
 
+mod explanation;
+mod witness_only;
+
 use std::{
     num::NonZeroUsize,
     path::PathBuf,
@@ -11,37 +14,57 @@ use clap::Args;
 use cuzk_circuits::{CircuitId, Family, SectorSize};
 use serde::Serialize;
 
-use super::family_parser;
+use super::{family_parser, size_parser};
 use crate::{
-    daemon::InProcessDaemon, development_keys::make_missing_key, environment::Concern,
-    inputs::Sectors, keys::KeyStore, memory::PeakMeter, output::Page, request_args::decode,
-    saved::SavedRequest, session::Session, units, verification::verify_statement,
+    daemon::InProcessDaemon,
+    development_keys::make_missing_key,
+    environment::Concern,
+    exit::{ExitClass, failure},
+    inputs::SectorSource,
+    keys::KeyStore,
+    memory::PeakMeter,
+    output::Page,
+    request_args::decode,
+    saved::SavedRequest,
+    session::Session,
+    units,
+    verification::verify_statement,
 };
 
-/// Seal a real 2 KiB sector, prove and verify all four kinds about it, and print what each took
+/// Prove and verify all four kinds about small sectors, and print what each took and what it means
 ///
-/// Keys for development are made in the first run and reused afterwards: 1.7 GiB below the user's
-/// cache folder, never in the folder of production keys unless --keys names it.
+/// Sectors of 2 KiB are sealed for real. Larger ones are synthetic: nobody seals them, only what a proof looks at is computed,
+/// and the circuits are those of real sectors. Keys for development are made in the first run and reused afterwards: 1.7 GiB
+/// at 2 KiB and 7 GiB at 8 MiB, below the user's cache folder, never in the folder of production keys unless --keys names it.
+/// At 32 GiB keys are tens of GiB; --witness-only shows the half of the work that needs none.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  cuzk demo\n  cuzk demo --kind winning --kind wpost --json\n  \
-                        cuzk demo --kind winning --save ./winning"
+                        cuzk demo --kind winning --save ./winning\n  cuzk demo --size 8MiB\n  \
+                        cuzk demo --size 32GiB --witness-only"
 )]
 pub(crate) struct DemoArgs {
     /// Only this kind; may be repeated [default: all four]
     #[arg(long, value_name = "KIND", value_parser = family_parser())]
     kind: Vec<Family>,
+    /// Size of the sectors
+    #[arg(long, value_name = "SIZE", default_value = "2KiB", value_parser = size_parser())]
+    size: SectorSize,
+    /// Make the witnesses of all partitions and prove nothing: no key, seconds, at any size
+    #[arg(long, conflicts_with_all = ["keys", "save"])]
+    witness_only: bool,
     /// The folder of development keys [default: `CUZK_DEVELOPMENT_KEYS`, else below the cache
     /// folder]
     #[arg(long, value_name = "DIR")]
     keys: Option<PathBuf>,
-    /// Write requests, public data and proofs to this folder, and print the commands that use them
+    /// Write requests, public data and proofs to this folder, and print the commands that use them; at 2 KiB
     #[arg(long, value_name = "DIR")]
     save: Option<PathBuf>,
 }
 
 #[derive(Debug, Serialize)]
 struct DemoResult {
+    size: &'static str,
     threads: NonZeroUsize,
     keys: PathBuf,
     kinds: Vec<KindResult>,
@@ -69,6 +92,10 @@ struct KindResult {
 }
 
 pub(crate) fn run(args: &DemoArgs, session: &Session) -> anyhow::Result<()> {
+    if args.witness_only {
+        return witness_only::run(&args.kind, args.size, session);
+    }
+    expect_provable(args)?;
     session.announce(&[
         Concern::Threads,
         Concern::DevelopmentKeys,
@@ -82,13 +109,13 @@ pub(crate) fn run(args: &DemoArgs, session: &Session) -> anyhow::Result<()> {
     session
         .output
         .message(&format!("development keys: {}", store.folder()));
-    let sectors = Sectors::seal(&session.output)?;
+    let sectors = SectorSource::new(args.size, &session.output)?;
     let mut daemon = InProcessDaemon::start(threads, store.clone(), &session.output)?;
     let mut kinds = Vec::new();
     let mut commands = Vec::new();
     for family in smallest_first(&args.kind) {
         let demo = KindDemo {
-            family,
+            id: CircuitId::new(family, args.size),
             store: &store,
             sectors: &sectors,
             session,
@@ -101,6 +128,7 @@ pub(crate) fn run(args: &DemoArgs, session: &Session) -> anyhow::Result<()> {
     }
     daemon.stop()?;
     let result = DemoResult {
+        size: args.size.label(),
         threads,
         keys: store.folder().path.clone(),
         total_s: start.elapsed().as_secs_f64(),
@@ -109,6 +137,26 @@ pub(crate) fn run(args: &DemoArgs, session: &Session) -> anyhow::Result<()> {
         commands,
     };
     session.output.result(&result, |page| result.write(page))
+}
+
+/// The largest sectors whose keys are made in a minute or two.
+const LARGEST_PROVABLE: SectorSize = SectorSize::Mib8;
+
+fn expect_provable(args: &DemoArgs) -> anyhow::Result<()> {
+    let size = args.size.label();
+    let refusal = if args.size > LARGEST_PROVABLE {
+        format!(
+            "no keys are made here for sectors of {size}, those of 32GiB would be tens of GiB: --witness-only shows the work \
+             up to there, and cuzk prove takes the keys of the public ceremony"
+        )
+    } else if args.size != SectorSize::Kib2 && args.save.is_some() {
+        format!(
+            "--save is for sealed sectors of 2KiB; cuzk sector synth --size {size} writes requests about synthetic ones"
+        )
+    } else {
+        return Ok(());
+    };
+    Err(failure(ExitClass::Usage, refusal))
 }
 
 /// The kinds asked for, all four if none was named, by size of their circuits: what a large one
@@ -127,9 +175,9 @@ fn smallest_first(asked: &[Family]) -> Vec<Family> {
 
 /// One kind of the demonstration; what it allocates, here and in the daemon, is given back when it returns.
 struct KindDemo<'a> {
-    family: Family,
+    id: CircuitId,
     store: &'a KeyStore,
-    sectors: &'a Sectors,
+    sectors: &'a SectorSource,
     session: &'a Session,
 }
 
@@ -139,18 +187,18 @@ impl KindDemo<'_> {
         daemon: &mut InProcessDaemon,
         save: Option<&std::path::Path>,
     ) -> anyhow::Result<(KindResult, Option<SavedRequest>)> {
-        let id = CircuitId::new(self.family, SectorSize::Kib2);
+        let id = self.id;
         let meter = PeakMeter::start();
         let output = &self.session.output;
         let setup = make_missing_key(self.store, id, output)?;
-        let (request, public) = self.sectors.request(self.family, output)?;
+        let (request, public) = self.sectors.request(id.family, output)?;
         let statement = decode(&request)?;
         let proved = daemon.prove(request.clone())?;
         let (proof, timings) = (&proved.answer.proof, proved.timings);
         verify_statement(&statement, &self.store.verifying_key(id)?, proof)?;
         daemon.evict(id)?;
         let result = KindResult {
-            kind: self.family.prefix(),
+            kind: id.family.prefix(),
             circuit: id.to_string(),
             constraints: id.info().num_constraints.map(|count| count as u64),
             partitions: statement.num_partitions() as u64,
@@ -165,12 +213,13 @@ impl KindDemo<'_> {
         };
         output.message(&format!(
             "{}: proved in {} and verified in {}",
-            self.family,
+            id.family,
             units::time(timings.witness + timings.device),
             units::time(timings.verify)
         ));
         let saved = save
-            .map(|folder| SavedRequest::write(folder, &request, &public, proof))
+            .zip(public)
+            .map(|(folder, public)| SavedRequest::write(folder, &request, &public, proof))
             .transpose()?;
         Ok((result, saved))
     }
@@ -200,6 +249,7 @@ impl DemoResult {
             self.threads,
             units::bytes_or_unknown(self.peak_rss_bytes)
         ));
+        explanation::of_proofs(page, self.size);
         if !self.commands.is_empty() {
             page.line("\nThe same proofs from the saved files:");
             for command in &self.commands {

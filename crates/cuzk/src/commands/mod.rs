@@ -16,7 +16,7 @@ pub(crate) mod status;
 pub(crate) mod verify;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use cuzk_circuits::Family;
+use cuzk_circuits::{Family, SectorSize};
 
 use crate::{cli::Command, session::Session};
 
@@ -50,5 +50,15 @@ fn family_parser() -> impl TypedValueParser<Value = Family> {
             .into_iter()
             .find(|family| family.prefix() == prefix)
             .expect("clap lets only the prefixes pass")
+    })
+}
+
+/// Reads a sector size as registered proofs spell it: 2KiB, 8MiB, 512MiB, 32GiB, 64GiB.
+fn size_parser() -> impl TypedValueParser<Value = SectorSize> {
+    PossibleValuesParser::new(SectorSize::ALL.map(SectorSize::label)).map(|label| {
+        SectorSize::ALL
+            .into_iter()
+            .find(|size| size.label() == label)
+            .expect("clap lets only the labels pass")
     })
 }

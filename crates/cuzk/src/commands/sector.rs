@@ -6,17 +6,14 @@ use std::{
     time::Instant,
 };
 
-use clap::{
-    Args, Subcommand, ValueEnum,
-    builder::{PossibleValuesParser, TypedValueParser},
-};
+use clap::{Args, Subcommand, ValueEnum};
 use cuzk_circuits::{
     Family, SectorSize,
     synthetic::{SectorData, SyntheticError, SyntheticKind, SyntheticSpec},
 };
 use serde::Serialize;
 
-use super::family_parser;
+use super::{family_parser, size_parser};
 use crate::{
     environment::Concern,
     exit::{ExitClass, classed, failure},
@@ -173,16 +170,6 @@ impl SynthArgs {
             },
         })
     }
-}
-
-/// Reads a sector size as registered proofs spell it: 2KiB, 8MiB, 512MiB, 32GiB, 64GiB.
-fn size_parser() -> impl TypedValueParser<Value = SectorSize> {
-    PossibleValuesParser::new(SectorSize::ALL.map(SectorSize::label)).map(|label| {
-        SectorSize::ALL
-            .into_iter()
-            .find(|size| size.label() == label)
-            .expect("clap lets only the labels pass")
-    })
 }
 
 impl SynthResult {

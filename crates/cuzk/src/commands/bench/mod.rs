@@ -3,6 +3,7 @@
 mod evaluate;
 mod kernels;
 mod load;
+mod oracle;
 mod partition;
 mod peer;
 mod witness;

@@ -11,6 +11,7 @@ use cuzk_circuits::{CircuitId, Statement};
 use cuzk_groth16::{Blinding, PROOF_BYTES, PreparedVerifyingKey, Proof, verify};
 use serde::Serialize;
 
+use super::oracle::OracleResult;
 use crate::{
     bellperson_prover::BellpersonKey,
     circuits::load_or_compile,
@@ -54,6 +55,10 @@ pub(super) struct PartitionArgs {
     /// Prove with another prover, too
     #[arg(long, value_name = "PROVER")]
     against: Option<Opponent>,
+    /// Compare the values that were proved with the direct path: the circuit synthesized by upstream's code, each variable
+    /// compared, each row built, evaluated and compared by a digest
+    #[arg(long)]
+    oracle: bool,
     /// Runs of each prover
     #[arg(long, value_name = "N", default_value = "1")]
     repeat: NonZeroU32,
@@ -79,6 +84,8 @@ struct BenchResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     memory_ratio: Option<f64>,
     verified: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    oracle: Option<OracleResult>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -120,8 +127,11 @@ pub(super) fn run(args: &PartitionArgs, session: &Session) -> anyhow::Result<()>
             expect_same(proof, theirs)?;
         }
     }
-    let result =
+    let mut result =
         BenchResult::new(id, &ours, &bellperson).expect("at least one run of ours was made");
+    if args.oracle {
+        result.oracle = Some(bench.oracle()?);
+    }
     session.output.result(&result, |page| result.write(page))
 }
 
@@ -189,6 +199,18 @@ impl Bench<'_> {
             .or_exit(ExitClass::NotVerified, || "bellperson's proof".to_owned())?;
         self.verify(&proof, "bellperson")?;
         Ok((side, run.proof))
+    }
+
+    fn oracle(&self) -> anyhow::Result<OracleResult> {
+        let id = self.statement.circuit_id();
+        let output = &self.session.output;
+        let compiled = load_or_compile(&self.store.folder().path, id, output)?;
+        let _step = output.step(&format!("{id}: the direct path"));
+        let alone = rayon::ThreadPoolBuilder::new()
+            .num_threads(1)
+            .build()
+            .or_exit(ExitClass::Resource, || "starting a thread".to_owned())?;
+        alone.install(|| OracleResult::compare(self.statement, PARTITION, &compiled))
     }
 
     fn verify(&self, proof: &Proof, whose: &str) -> anyhow::Result<()> {
@@ -267,6 +289,7 @@ impl BenchResult {
             time_ratio,
             memory_ratio,
             verified: true,
+            oracle: None,
         })
     }
 
@@ -293,6 +316,9 @@ impl BenchResult {
                 ratio(self.time_ratio),
                 ratio(self.memory_ratio)
             ));
+        }
+        if let Some(oracle) = &self.oracle {
+            oracle.write(page);
         }
     }
 }
