@@ -4,13 +4,11 @@ use super::Finding;
 use super::sources::{Language, Source};
 
 /// Modules that may hold unsafe code: files, or folders with a slash at the end.
-const ALLOWED: [&str; 5] = [
+const ALLOWED: [&str; 4] = [
     // Foreign functions of blst over coordinates, vector instructions, prefetches; see docs/adr/0004.
     "crates/cuzk-groth16/src/field/",
     // The mapped key file.
     "crates/cuzk-groth16/src/key/mapped.rs",
-    // Advice to the kernel about the memory of row values.
-    "crates/cuzk-groth16/src/device/row_values.rs",
     // One setting of the C allocator.
     "crates/cuzk/src/allocation.rs",
     // Launches, device memory and pinned memory.

@@ -13,7 +13,7 @@ use super::partition::{
     Footprint, LoadedCircuit, LoadedKey, Partition, PendingProof, StartTimes, num_b,
 };
 use super::teams::Teams;
-use super::{DeviceDescription, ProverDevice, row_values};
+use super::{DeviceDescription, ProverDevice};
 use crate::assembly::{G1Sums, assemble};
 use crate::curve::CurveField;
 use crate::field::{Fp, Fp2};
@@ -109,8 +109,7 @@ impl ProverDevice for CpuDevice {
         let mut watch = Stopwatch::start();
         let evaluator: &TemplateEvaluator = circuit.form(NAME)?;
         let evaluations = team.pool().install(|| {
-            let mut evaluations = row_values::with_room(circuit.circuit().shape());
-            evaluator.evaluate_into(&witness, &mut evaluations)?;
+            let evaluations = evaluator.evaluate(&witness)?;
             // The quotient of violated rows would be no polynomial.
             match evaluations.first_unsatisfied() {
                 Some(row) => Err(DeviceError::Unsatisfied { row }),

@@ -9,7 +9,6 @@ mod cpu;
 mod error;
 mod partition;
 mod reference;
-mod row_values;
 mod teams;
 #[cfg(test)]
 mod tests;
