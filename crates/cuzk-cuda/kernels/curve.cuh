@@ -22,6 +22,12 @@ struct Affine {
     }
 };
 
+// A product in a loop with many; a field whose products are long has an overload that is a call.
+template <class F>
+CUZK_HD F times(const F &a, const F &b) {
+    return a * b;
+}
+
 template <class F>
 CUZK_HD F negated(const F &a) {
     F zero;

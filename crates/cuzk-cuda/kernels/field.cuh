@@ -15,6 +15,8 @@ __device__ __forceinline__ Fp square(const Fp &a) { return a ^ 2; }
 __device__ __forceinline__ void set_zero(Fp &a) { a.zero(); }
 __device__ __forceinline__ void set_zero(Fr &a) { a.zero(); }
 __device__ __forceinline__ void set_one(Fp &a) { a = Fp::one(); }
+// One copy for all products of a loop: seven copies, of 5 KB each, miss the instruction cache at every fifth request.
+__device__ __noinline__ inline Fp times(Fp a, Fp b) { return a * b; }
 // The lanes 2i and 2i + 1 of a warp must both call this; zero has the inverse zero.
 __device__ __forceinline__ Fp inverse_by_pairs(const Fp &a) { return a.reciprocal(); }
 } // namespace cuzk

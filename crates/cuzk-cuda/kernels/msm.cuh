@@ -19,31 +19,62 @@ struct LocalProducts {
     __device__ void put(uint32_t k, const F &product) { products[k] = product; }
 };
 
-// Warps take 32 * kWidth neighbouring segments in turn, which have nearly equal lengths: lane l owns every 32nd.
-template <class F, uint32_t kWidth>
+// The inverse of a value of each thread of a block. An inversion costs a warp as much for one lane as for all, so threads
+// of the same lane share one, and the warps take turns with it. `shared` has room for a value per thread, which the caller
+// does not touch between calls; no value is zero.
+template <class F, uint32_t kThreads>
+__device__ __forceinline__ F inverse_by_block(const F &value, F *shared, uint32_t turn) {
+    constexpr uint32_t kWarps = kThreads / 32;
+    const uint32_t lane = threadIdx.x % 32;
+    shared[threadIdx.x] = value;
+    __syncthreads();
+    if (threadIdx.x / 32 == turn % kWarps) {
+        F before[kWarps];
+        F product = shared[lane];
+#pragma unroll 1
+        for (uint32_t warp = 1; warp < kWarps; warp++) {
+            before[warp] = product;
+            product = times(product, shared[32 * warp + lane]);
+        }
+        F inverse = inverse_by_pairs(product);
+#pragma unroll 1
+        for (uint32_t warp = kWarps - 1; warp > 0; warp--) {
+            const F own = shared[32 * warp + lane];
+            shared[32 * warp + lane] = times(inverse, before[warp]);
+            inverse = times(inverse, own);
+        }
+        shared[lane] = inverse;
+    }
+    __syncthreads();
+    return shared[threadIdx.x];
+}
+
+// Blocks take kThreads * kWidth neighbouring segments in turn, which have nearly equal lengths: of those of a warp, lane l
+// owns every 32nd.
+template <class F, uint32_t kWidth, uint32_t kThreads>
 __device__ __forceinline__ void sum_segments(Affine<F> *sums, const Segment *segments, uint32_t count,
                                              uint32_t *next, const Members<F> &members) {
-    const uint32_t lane = threadIdx.x % 32;
+    __shared__ uint4 memory[kThreads * sizeof(F) / sizeof(uint4)];
+    F *const shared = reinterpret_cast<F *>(memory);
+    __shared__ uint32_t taken;
     LaneSums<F, kWidth, LocalProducts<F, kWidth>> lanes;
     while (true) {
-        uint32_t first = 0;
-        if (lane == 0)
-            first = atomicAdd(next, 32 * kWidth);
-        first = __shfl_sync(~0u, first, 0);
-        if (first >= count)
+        __syncthreads();
+        if (threadIdx.x == 0)
+            taken = atomicAdd(next, kThreads * kWidth);
+        __syncthreads();
+        if (taken >= count)
             return;
-        lanes.begin(members, segments, first + lane, 32, count);
-        const uint32_t rounds = __reduce_max_sync(~0u, lanes.rounds());
+        const uint32_t first = taken + threadIdx.x / 32 * 32 * kWidth + threadIdx.x % 32;
+        lanes.begin(members, segments, first, 32, count);
+        // Segments are sorted by falling length, so the first is the longest.
+        const uint32_t rounds = segments[taken].length;
 #pragma unroll 1
         for (uint32_t round = 1; round < rounds; round++) {
             const F product = lanes.divisors(members, round);
-            __syncwarp();
-            const F inverse = inverse_by_pairs(product);
-            __syncwarp();
-            lanes.add(members, round, inverse);
+            lanes.add(members, round, inverse_by_block<F, kThreads>(product, shared, round));
         }
-        lanes.end(segments, first + lane, 32, sums);
-        __syncwarp();
+        lanes.end(segments, first, 32, sums);
     }
 }
 

@@ -19,14 +19,14 @@ constexpr uint32_t kReduceThreads = 128;
 extern "C" __global__ void __launch_bounds__(kSumThreads, kSumBlocksPerSm)
     CUZK_NAME(sum_narrow)(Affine<Field> *sums, const Segment *segments, const uint32_t *count, uint32_t *next,
                           const Affine<Field> *bases, const uint32_t *refs) {
-    CUZK_BODY(sum_segments<Field, kNarrow>(sums, segments, *count, next, Members<Field>{bases, refs});)
+    CUZK_BODY(sum_segments<Field, kNarrow, kSumThreads>(sums, segments, *count, next, Members<Field>{bases, refs});)
 }
 
 // The same for so many segments that every lane has many.
 extern "C" __global__ void __launch_bounds__(kSumThreads, kSumBlocksPerSm)
     CUZK_NAME(sum_wide)(Affine<Field> *sums, const Segment *segments, const uint32_t *count, uint32_t *next,
                         const Affine<Field> *bases, const uint32_t *refs) {
-    CUZK_BODY(sum_segments<Field, kWide>(sums, segments, *count, next, Members<Field>{bases, refs});)
+    CUZK_BODY(sum_segments<Field, kWide, kSumThreads>(sums, segments, *count, next, Members<Field>{bases, refs});)
 }
 
 // sums[split.bucket] = sum of the split bucket's partial sums. Blocks take splits in turn.

@@ -7,7 +7,7 @@ namespace {
 
 using Field = Fp;
 constexpr uint32_t kNarrow = 4;
-constexpr uint32_t kWide = 16;
+constexpr uint32_t kWide = 32;
 constexpr uint32_t kSumThreads = 128;
 constexpr uint32_t kSumBlocksPerSm = 4;
 

@@ -74,9 +74,6 @@ struct LaneSums {
         }
     }
 
-    // Segments are sorted by falling length, so the first is the longest.
-    CUZK_HD uint32_t rounds() const { return length[0]; }
-
     // The product of this round's divisors, for member number `round` >= 1 of each segment.
     CUZK_HD F divisors(const Members<F> &members, uint32_t round) {
         F product;
@@ -92,7 +89,7 @@ struct LaneSums {
             if (is_rare(ax, px, dx))
                 dx = rare_denominator(sum[k], members.point(ref[k]));
             scratch.put(k, product);
-            product = product * dx;
+            product = times(product, dx);
         }
         return product;
     }
@@ -106,18 +103,20 @@ struct LaneSums {
             const Affine<F> p = members.point(ref[k]);
             const Affine<F> a = sum[k];
             F dx = p.x - a.x;
-            F own = inverse * scratch.get(k);
+            const F own = times(inverse, scratch.get(k));
             if (is_rare(a.x, p.x, dx)) {
                 dx = rare_denominator(a, p);
                 sum[k] = rare_sum(a, p, own);
             } else {
-                F slope = (p.y - a.y) * own;
+                const F dy = p.y - a.y;
+                const F slope = times(dy, own);
                 Affine<F> s;
                 s.x = square(slope) - a.x - p.x;
-                s.y = slope * (a.x - s.x) - a.y;
+                const F back = a.x - s.x;
+                s.y = times(slope, back) - a.y;
                 sum[k] = s;
             }
-            inverse = inverse * dx;
+            inverse = times(inverse, dx);
         }
     }
 

@@ -109,7 +109,7 @@ impl DeviceGroup for Fp {
         decode: kernel(6, "cuzk_g1_decode"),
         encode: kernel(6, "cuzk_g1_encode"),
         sum_blocks_per_sm: 4,
-        wide: 16,
+        wide: 32,
     };
 }
 

@@ -129,7 +129,8 @@ void segments_sum_whatever_their_members(const std::vector<Point> &points) {
         for (uint32_t lane = 0; lane < kLanes; lane++) {
             LaneSums<Toy, kWidth, Products<kWidth>> lanes;
             lanes.begin(members, segments.data(), lane, kLanes, count);
-            for (uint32_t round = 1; round < lanes.rounds(); round++)
+            const uint32_t rounds = count == 0 ? 0 : segments[0].length;
+            for (uint32_t round = 1; round < rounds; round++)
                 lanes.add(members, round, lanes.divisors(members, round).inverse());
             lanes.end(segments.data(), lane, kLanes, sums.data());
         }
