@@ -91,11 +91,11 @@ extern "C" __global__ void __launch_bounds__(kBlock)
 }
 
 // Moves references (base number and sign), with the low bits of their buckets above them, to their coarse bin. The base of
-// term i is numbers[i], or i without numbers.
+// term i is numbers[i] - first_base, or i without numbers.
 // Grid: tiles x windows of the group that begins at `first_window`; shared memory: one counter a bin.
 extern "C" __global__ void __launch_bounds__(kBlock)
     cuzk_coarse_scatter(uint64_t *items, uint32_t *cursors, const uint32_t *rows, const uint32_t *numbers,
-                        Layout layout, uint32_t first_window) {
+                        uint32_t first_base, Layout layout, uint32_t first_window) {
 #ifdef __CUDA_ARCH__
     extern __shared__ uint32_t bins[];
     const uint32_t num_bins = 1u << layout.coarse_bits;
@@ -123,7 +123,7 @@ extern "C" __global__ void __launch_bounds__(kBlock)
         if (digits[k] == 0)
             continue;
         const uint64_t place = blockIdx.y * layout.row + bins[layout.coarse(digits[k])] + ranks[k];
-        const uint32_t base = numbers == nullptr ? i : numbers[i];
+        const uint32_t base = numbers == nullptr ? i : numbers[i] - first_base;
         items[place] = base | (digits[k] & kSignBit) | (uint64_t(layout.fine(digits[k])) << 32);
     }
 #endif

@@ -1,6 +1,8 @@
 //! Most of a witness is 0 or 1, and a sum of scalars 0 and 1 times bases needs no scalars: it adds the bases that a
 //! bitmap selects.
 
+use std::ops::Range;
+
 use crate::{
     CudaError, Device,
     driver::{Arguments, DeviceBuffer, Grid},
@@ -22,25 +24,48 @@ const WAVES: usize = 2;
 /// Words of the description of the work: total, segments, joins, one, next.
 const WORK_WORDS: usize = 5;
 
-/// The bits of a sum, and which of them have a base.
-#[derive(Clone, Copy, Debug)]
+/// Consecutive bits of a bitmap, and which base each has.
+#[derive(Clone, Debug)]
 pub struct Bitmap<'a> {
     /// Bit i of word w is position 32 w + i.
     pub words: &'a DeviceBuffer<u32>,
-    /// Number of positions; further bits do not count.
-    pub len: usize,
-    /// The positions that have a base; without it all have one, in order from base 0 on.
+    /// The positions that count; the first is a multiple of 32.
+    pub positions: Range<usize>,
+    /// Which positions have a base; without it, all.
     pub selection: Option<Selection<'a>>,
+    /// Number of the first base that is there; of the others, numbers count from the first position on.
+    pub first_base: u32,
 }
 
 impl<'a> Bitmap<'a> {
-    /// Bits whose positions all have a base.
+    /// The first `len` bits, each with the base of its position.
     pub fn all(words: &'a DeviceBuffer<u32>, len: usize) -> Self {
         Self {
             words,
-            len,
+            positions: 0..len,
             selection: None,
+            first_base: 0,
         }
+    }
+
+    fn words(&self, arguments: Arguments) -> Arguments {
+        let first = self.positions.start / 32;
+        let arguments = arguments.buffer_from(self.words, first);
+        let arguments = match self.selection {
+            Some(selection) => arguments.buffer_from(selection.words, first),
+            None => arguments.null(),
+        };
+        arguments.word(self.positions.len() as u32)
+    }
+
+    /// What the kernel adds to a position's number among those that have a base, or to its distance from the first
+    /// position; modulo 2^32.
+    fn offset(&self) -> u32 {
+        let first = match self.selection {
+            Some(selection) => selection.first,
+            None => self.positions.start as u32,
+        };
+        first.wrapping_sub(self.first_base)
     }
 }
 
@@ -82,9 +107,7 @@ impl<C: DeviceGroup> BitmapSum<C> {
                 max: MAX,
             });
         }
-        let warps = (C::KERNELS.sum_blocks_per_sm * device.info().multiprocessors) as usize
-            * WARPS_PER_BLOCK;
-        let target = WAVES * warps * LANES * C::KERNELS.wide;
+        let target = Self::target(device);
         let max_joins = target.div_ceil(JOIN);
         let session = device.session();
         Ok(Self {
@@ -101,6 +124,19 @@ impl<C: DeviceGroup> BitmapSum<C> {
         })
     }
 
+    /// Segments that fill the device.
+    fn target(device: &Device) -> usize {
+        let warps = (C::KERNELS.sum_blocks_per_sm * device.info().multiprocessors) as usize
+            * WARPS_PER_BLOCK;
+        WAVES * warps * LANES * C::KERNELS.wide
+    }
+
+    /// Bytes of device memory that sums over `len` positions take, but for some KiB.
+    pub(crate) fn room_bytes(device: &Device, len: usize) -> u64 {
+        let segments = Self::target(device) * (4 * SEGMENT_WORDS + size_of::<Base<C>>());
+        (4 * len + segments) as u64
+    }
+
     /// The sum of the bases whose bit is set. Bit i of word w selects base 32 w + i; bits from the number of bases on
     /// do not count. Waits for the device.
     ///
@@ -113,7 +149,7 @@ impl<C: DeviceGroup> BitmapSum<C> {
         bases: &DeviceBuffer<Base<C>>,
         words: &DeviceBuffer<u32>,
     ) -> Result<C::Point, CudaError> {
-        self.queue(device, bases, Bitmap::all(words, bases.len()))?;
+        self.queue(device, bases, &Bitmap::all(words, bases.len()))?;
         let sums = device.session().download_first(&self.sums, 1)?;
         Ok(sums.first().copied().unwrap_or_default().to_point())
     }
@@ -132,14 +168,9 @@ impl<C: DeviceGroup> BitmapSum<C> {
         &mut self,
         device: &Device,
         bases: &DeviceBuffer<Base<C>>,
-        bitmap: Bitmap<'_>,
+        bitmap: &Bitmap<'_>,
     ) -> Result<(), CudaError> {
-        let Bitmap {
-            words,
-            len,
-            selection,
-        } = bitmap;
-        let all_selected = selection.map_or(words.len(), |selection| selection.words.len());
+        let len = bitmap.positions.len();
         if len > self.len {
             return Err(CudaError::Length {
                 what: "bitmap",
@@ -147,26 +178,23 @@ impl<C: DeviceGroup> BitmapSum<C> {
                 expected: self.len,
             });
         }
-        let covered = words.len().min(all_selected);
-        if covered < len.div_ceil(32) {
+        let selected = bitmap
+            .selection
+            .map_or(bitmap.words.len(), |selection| selection.words.len());
+        let covered = bitmap.words.len().min(selected);
+        if covered < bitmap.positions.end.div_ceil(32) {
             return Err(CudaError::Length {
                 what: "words",
                 got: covered,
-                expected: len.div_ceil(32),
+                expected: bitmap.positions.end.div_ceil(32),
             });
         }
-        let first = selection.map_or(0, |selection| selection.first);
-        let selected = |arguments: Arguments| match selection {
-            Some(selection) => arguments.buffer(selection.words),
-            None => arguments.null(),
-        };
-        let (len, blocks) = (len as u32, len.div_ceil(BLOCK_BITS) as u32);
+        let blocks = len.div_ceil(BLOCK_BITS) as u32;
         let session = device.session();
         session.clear(&mut self.work)?;
         session.clear(&mut self.sums)?;
         if blocks > 0 {
-            let count = Arguments::new().buffer(&self.counts).buffer(words);
-            let count = selected(count).word(len);
+            let count = bitmap.words(Arguments::new().buffer(&self.counts));
             session.launch(
                 kernels::BITMAP_COUNT,
                 Grid::new(blocks, BLOCK_THREADS),
@@ -177,11 +205,8 @@ impl<C: DeviceGroup> BitmapSum<C> {
                 .buffer(&self.work)
                 .word(blocks);
             session.launch(kernels::BITMAP_SCAN, Grid::new(1, BLOCK_THREADS), &scan)?;
-            let refs = Arguments::new()
-                .buffer(&self.refs)
-                .buffer(&self.counts)
-                .buffer(words);
-            let refs = selected(refs).word(len).word(first);
+            let refs = Arguments::new().buffer(&self.refs).buffer(&self.counts);
+            let refs = bitmap.words(refs).word(bitmap.offset());
             session.launch(
                 kernels::BITMAP_REFS,
                 Grid::new(blocks, BLOCK_THREADS),

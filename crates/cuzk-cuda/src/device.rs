@@ -97,7 +97,7 @@ impl std::fmt::Debug for Device {
 }
 
 impl Device {
-    /// Opens card number `ordinal`. Its buffers may take `memory_limit` bytes together.
+    /// Opens card number `ordinal`. Its buffers may take `memory_limit` bytes together, or what is free now if that is less.
     ///
     /// # Errors
     ///
@@ -110,23 +110,22 @@ impl Device {
         }
         let context = context(ordinal)?;
         let info = describe(&context)?;
+        let limit = memory_limit.min(info.free_memory);
         let session =
-            Session::open(context, &kernels::IMAGES, memory_limit).map_err(
-                |error| match error {
-                    CudaError::Driver {
-                        call: "cuModuleLoadData",
-                        name,
-                        ..
-                    } => CudaError::Architecture {
-                        ordinal,
-                        built: kernels::ARCHITECTURES,
-                        major: info.capability.0,
-                        minor: info.capability.1,
-                        name,
-                    },
-                    other => other,
+            Session::open(context, &kernels::IMAGES, limit).map_err(|error| match error {
+                CudaError::Driver {
+                    call: "cuModuleLoadData",
+                    name,
+                    ..
+                } => CudaError::Architecture {
+                    ordinal,
+                    built: kernels::ARCHITECTURES,
+                    major: info.capability.0,
+                    minor: info.capability.1,
+                    name,
                 },
-            )?;
+                other => other,
+            })?;
         Ok(Self { info, session })
     }
 
@@ -143,6 +142,11 @@ impl Device {
     /// Largest value of [`Device::used_memory`] so far.
     pub fn peak_memory(&self) -> u64 {
         self.session.accounting().peak()
+    }
+
+    /// Bytes that further buffers may take.
+    pub fn available_memory(&self) -> u64 {
+        self.session.accounting().available()
     }
 
     /// Bytes that the driver reports as free now.

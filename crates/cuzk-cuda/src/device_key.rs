@@ -87,17 +87,28 @@ fn upload_query<C: DeviceGroup>(
     key: &ProvingKey,
     section: Section,
 ) -> Result<DeviceBuffer<Base<C>>, CudaError> {
-    let bytes = key.section_bytes(section);
+    upload_points(device, key, section, 0..key.counts().of(section) as usize)
+}
+
+/// Uploads the points of a range of a query, checked to lie on their curve.
+pub(crate) fn upload_points<C: DeviceGroup>(
+    device: &Device,
+    key: &ProvingKey,
+    section: Section,
+    range: Range<usize>,
+) -> Result<DeviceBuffer<Base<C>>, CudaError> {
     let width = section.point_bytes();
-    let mut points = device.session().allocate(bytes.len() / width)?;
+    let bytes = &key.section_bytes(section)[range.start * width..range.end * width];
+    let mut points = device.session().allocate(range.len())?;
     let bad = device.uploaded(&[u32::MAX])?;
     for (number, chunk) in bytes.chunks(CHUNK_POINTS * width).enumerate() {
         let (first, count) = (number * CHUNK_POINTS, chunk.len() / width);
         device.session().upload_bytes(&mut points, first, chunk)?;
-        key.release(section, first..first + count);
+        let in_query = range.start + first;
+        key.release(section, in_query..in_query + count);
         let decode = Arguments::new()
             .buffer_from(&points, first)
-            .word(first as u32)
+            .word(in_query as u32)
             .word(count as u32)
             .buffer(&bad);
         let grid = Grid::for_items(count as u64, CODEC_THREADS);

@@ -147,6 +147,10 @@ impl Accounting {
         self.peak.load(Ordering::Relaxed)
     }
 
+    pub(crate) fn available(&self) -> u64 {
+        self.limit.saturating_sub(self.used())
+    }
+
     fn take(&self, bytes: u64) -> Result<(), CudaError> {
         let taken = self
             .used

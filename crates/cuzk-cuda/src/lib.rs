@@ -49,7 +49,7 @@ pub use host_field::{Coordinate, Fp, Fp2};
 pub use kernel_table::{BenchPlan, KernelTable, RateLine, TimeLine};
 pub use msm_plan::{MAX_TERMS, MsmPlan, ReduceStep};
 pub use ntt_plan::{MAX_LOG_SIZE, NttPlan, Pass};
-pub use tables::{QueryTables, RowTables, TemplateRows, WideTerms};
+pub use tables::{QueryPart, QueryTables, RowTables, TemplateRows, WideTerms};
 
 #[cfg(feature = "cuda")]
 pub use {

@@ -1,6 +1,8 @@
 //! Multi-scalar multiplication by buckets: digits, references grouped by bucket, sums of buckets by batched
 //! affine additions, weighted sums of buckets; the host adds what is left of each window.
 
+use std::ops::Range;
+
 use crate::{
     CudaError, Device, MAX_TERMS, MsmPlan, RawScalar,
     driver::{Arguments, DeviceBuffer, Grid},
@@ -36,36 +38,70 @@ pub enum ScalarForm {
     Canonical,
 }
 
-/// The terms of a multiplication: term i multiplies base number `base_numbers[i]` with scalar number `scalar_numbers[i]`,
-/// each of which is i without numbers.
-#[derive(Clone, Copy, Debug)]
+/// The terms of a multiplication, consecutive ones of a list: without numbers, scalar i times base i - range.start; with
+/// numbers, scalar number `scalar_numbers[i]` times base number `base_numbers[i] - first_base`.
+#[derive(Clone, Debug)]
 pub(crate) struct Terms<'a> {
     /// Scalars on the device.
-    pub scalars: &'a DeviceBuffer<RawScalar>,
+    pub(crate) scalars: &'a DeviceBuffer<RawScalar>,
     /// Their form.
-    pub form: ScalarForm,
-    /// Which scalar each term has.
-    pub scalar_numbers: Option<&'a DeviceBuffer<u32>>,
-    /// Which base each term has.
-    pub base_numbers: Option<&'a DeviceBuffer<u32>>,
+    pub(crate) form: ScalarForm,
+    /// Which terms of the list.
+    pub(crate) range: Range<usize>,
+    /// Which scalar and which base each term has.
+    pub(crate) numbers: Option<TermNumbers<'a>>,
+}
+
+/// Scalars and bases of terms by number.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TermNumbers<'a> {
+    pub(crate) scalars: &'a DeviceBuffer<u32>,
+    pub(crate) bases: &'a DeviceBuffer<u32>,
+    /// Number of the first base that is there.
+    pub(crate) first_base: u32,
 }
 
 impl<'a> Terms<'a> {
-    /// Scalar i with base i.
-    pub(crate) fn in_order(scalars: &'a DeviceBuffer<RawScalar>, form: ScalarForm) -> Self {
+    /// The first `len` scalars, in order.
+    pub(crate) fn in_order(
+        scalars: &'a DeviceBuffer<RawScalar>,
+        form: ScalarForm,
+        range: Range<usize>,
+    ) -> Self {
         Self {
             scalars,
             form,
-            scalar_numbers: None,
-            base_numbers: None,
+            range,
+            numbers: None,
         }
     }
-}
 
-fn numbers(arguments: Arguments, numbers: Option<&DeviceBuffer<u32>>) -> Arguments {
-    match numbers {
-        Some(numbers) => arguments.buffer(numbers),
-        None => arguments.null(),
+    /// Terms of the whole list.
+    fn available(&self) -> usize {
+        self.numbers.map_or(self.scalars.len(), |numbers| {
+            numbers.scalars.len().min(numbers.bases.len())
+        })
+    }
+
+    /// The kernels' arguments for scalars and their numbers.
+    fn scalars(&self, arguments: Arguments) -> Arguments {
+        let first = self.range.start;
+        match self.numbers {
+            Some(numbers) => arguments
+                .buffer(self.scalars)
+                .buffer_from(numbers.scalars, first),
+            None => arguments.buffer_from(self.scalars, first).null(),
+        }
+    }
+
+    /// The kernels' arguments for numbers of bases.
+    fn bases(&self, arguments: Arguments) -> Arguments {
+        match self.numbers {
+            Some(numbers) => arguments
+                .buffer_from(numbers.bases, self.range.start)
+                .word(numbers.first_base),
+            None => arguments.null().word(0),
+        }
     }
 }
 
@@ -158,7 +194,8 @@ impl<C: DeviceGroup> MultiExp<C> {
         form: ScalarForm,
     ) -> Result<C::Point, CudaError> {
         let plan = self.plan;
-        let left = self.queue(device, bases, Terms::in_order(scalars, form))?;
+        let terms = Terms::in_order(scalars, form, 0..plan.terms);
+        let left = self.queue(device, bases, &terms)?;
         let entries = device.session().download_first(left, plan.num_results())?;
         Ok(plan.combine(&entries))
     }
@@ -173,13 +210,20 @@ impl<C: DeviceGroup> MultiExp<C> {
         &mut self,
         device: &Device,
         bases: &DeviceBuffer<Base<C>>,
-        terms: Terms<'_>,
+        terms: &Terms<'_>,
     ) -> Result<&DeviceBuffer<Partial<C>>, CudaError> {
-        let scalars = terms
-            .scalar_numbers
-            .map_or(terms.scalars.len(), DeviceBuffer::len);
-        let bases_named = terms.base_numbers.map_or(bases.len(), DeviceBuffer::len);
-        self.check(bases_named, scalars)?;
+        self.check("terms", terms.range.len())?;
+        let available = terms.available();
+        if terms.range.end > available {
+            return Err(CudaError::Length {
+                what: "terms",
+                got: available,
+                expected: terms.range.end,
+            });
+        }
+        if terms.numbers.is_none() {
+            self.check("bases", bases.len())?;
+        }
         let mut last = 0;
         if self.plan.terms > 0 {
             self.sort(device, terms)?;
@@ -201,9 +245,10 @@ impl<C: DeviceGroup> MultiExp<C> {
         scalars: &DeviceBuffer<RawScalar>,
         form: ScalarForm,
     ) -> Result<(C::Point, MultiExpTimes), CudaError> {
-        self.check(bases.len(), scalars.len())?;
-        let terms = Terms::in_order(scalars, form);
-        let sort_ms = device.time(|| self.sort(device, terms))?;
+        self.check("bases", bases.len())?;
+        self.check("scalars", scalars.len())?;
+        let terms = Terms::in_order(scalars, form, 0..self.plan.terms);
+        let sort_ms = device.time(|| self.sort(device, &terms))?;
         let accumulate_ms = device.time(|| self.accumulate(device, bases))?;
         let mut last = 0;
         let reduce_ms = device.time(|| {
@@ -223,15 +268,13 @@ impl<C: DeviceGroup> MultiExp<C> {
         ))
     }
 
-    fn check(&self, bases: usize, scalars: usize) -> Result<(), CudaError> {
-        for (what, got) in [("bases", bases), ("scalars", scalars)] {
-            if got < self.plan.terms {
-                return Err(CudaError::Length {
-                    what,
-                    got,
-                    expected: self.plan.terms,
-                });
-            }
+    fn check(&self, what: &'static str, got: usize) -> Result<(), CudaError> {
+        if got < self.plan.terms {
+            return Err(CudaError::Length {
+                what,
+                got,
+                expected: self.plan.terms,
+            });
         }
         Ok(())
     }
@@ -248,7 +291,7 @@ impl<C: DeviceGroup> MultiExp<C> {
         ]
     }
 
-    fn sort(&mut self, device: &Device, terms: Terms<'_>) -> Result<(), CudaError> {
+    fn sort(&mut self, device: &Device, terms: &Terms<'_>) -> Result<(), CudaError> {
         let plan = self.plan;
         let session = device.session();
         let (windows, num_terms) = (plan.windows() as u32, plan.terms as u64);
@@ -256,8 +299,8 @@ impl<C: DeviceGroup> MultiExp<C> {
         let bins = 1_u32 << plan.coarse_bits();
         let tiles =
             Grid::new(num_terms.div_ceil(TILE) as u32, SORT_THREADS).shared(4 * bins as usize);
-        let digits = Arguments::new().buffer(&self.rows).buffer(terms.scalars);
-        let digits = numbers(digits, terms.scalar_numbers)
+        let digits = terms
+            .scalars(Arguments::new().buffer(&self.rows))
             .words(self.layout())
             .words([
                 windows,
@@ -291,9 +334,7 @@ impl<C: DeviceGroup> MultiExp<C> {
                 .buffer(&self.items)
                 .buffer(&self.cursors)
                 .buffer(&self.rows);
-            let scatter = numbers(scatter, terms.base_numbers)
-                .words(self.layout())
-                .word(first);
+            let scatter = terms.bases(scatter).words(self.layout()).word(first);
             session.launch(kernels::COARSE_SCATTER, tiles.rows(rows), &scatter)?;
             let fine = Arguments::new()
                 .buffer(&self.rows)

@@ -175,7 +175,7 @@ impl Bench<'_> {
         let words = self.device.upload_words(&words)?;
         let mut room = BitmapSum::new(self.device, 1 << log_size)?;
         let ms =
-            self.repeated(|| room.queue(self.device, &bases, Bitmap::all(&words, 1 << log_size)))?;
+            self.repeated(|| room.queue(self.device, &bases, &Bitmap::all(&words, 1 << log_size)))?;
         let additions = (1_u64 << (log_size - 1)) as f64;
         let floor_ms = additions * group.seconds_per_addition * 1e3;
         lines.push(line(group.bitmap_sum, log_size, ms, floor_ms));

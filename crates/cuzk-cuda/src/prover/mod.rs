@@ -5,6 +5,7 @@
 //! flight, and nothing else.
 
 mod circuit;
+mod key;
 mod queue;
 mod times;
 
@@ -22,11 +23,13 @@ use cuzk_r1cs::{CompiledCircuit, PackedWitness};
 
 pub use times::ProofTimes;
 
-use self::circuit::{CudaCircuit, witness_bytes};
+use self::circuit::{Chunking, CudaCircuit, MAX_RESULT_BYTES, witness_bytes};
+use self::key::KeyQueries;
 use self::queue::{Queue, Queued};
 use crate::{
     CudaError, Device, DeviceKey, MAX_LOG_SIZE,
     driver::{InFlight, Transfers},
+    footprint::resident_bytes,
     kernels,
 };
 
@@ -40,6 +43,8 @@ pub struct CudaDevice {
 /// What pending proofs share with their device.
 struct Shared {
     device: Device,
+    /// Bases of streamed keys that are on the card at a time; without it, keys are streamed when the card cannot hold them.
+    streamed: Option<Chunking>,
     /// Page-locked memory of finished proofs. Held while a proof is queued, so that no two proofs' buffers mix.
     transfers: Mutex<Vec<Transfers>>,
 }
@@ -48,11 +53,24 @@ struct Shared {
 pub type PendingTimes = Arc<OnceLock<ProofTimes>>;
 
 impl CudaDevice {
-    /// A prover on an opened card.
+    /// A prover on an opened card. It keeps the keys that fit, and streams others from their files for every proof.
     pub fn new(device: Device) -> Self {
+        Self::with(device, None)
+    }
+
+    /// A prover that streams every key, `max_bases` bases of G1 at a time, however much memory there is.
+    ///
+    /// # Panics
+    /// When `max_bases` is below 2.
+    pub fn streaming(device: Device, max_bases: usize) -> Self {
+        Self::with(device, Some(Chunking::of(max_bases)))
+    }
+
+    fn with(device: Device, streamed: Option<Chunking>) -> Self {
         Self {
             shared: Arc::new(Shared {
                 device,
+                streamed,
                 transfers: Mutex::new(Vec::new()),
             }),
         }
@@ -70,7 +88,8 @@ impl CudaDevice {
     pub fn adopt_key(&self, key: DeviceKey) -> Result<LoadedKey, DeviceError> {
         let (verifying_key, counts) = (key.verifying_key.clone(), key.counts());
         let origin = PathBuf::from("key on the device");
-        LoadedKey::new(origin, &verifying_key, counts, Arc::new(key))
+        let queries = Arc::new(KeyQueries::Resident(Box::new(key)));
+        LoadedKey::new(origin, &verifying_key, counts, queries)
     }
 
     /// As [`ProverDevice::start`], with a view of the device times.
@@ -109,7 +128,7 @@ impl CudaDevice {
         witness: &PackedWitness,
     ) -> Result<(InFlight, Queued), DeviceError> {
         let prepared: &CudaCircuit = circuit.form(NAME)?;
-        let key: &DeviceKey = circuit.key().form(NAME)?;
+        let key: &KeyQueries = circuit.key().form(NAME)?;
         let domain_size = circuit.circuit().shape().domain_size();
         let device = &self.shared.device;
         let mut pool = self.shared.transfers();
@@ -151,9 +170,16 @@ impl ProverDevice for CudaDevice {
     }
 
     fn load_key(&self, key: Arc<ProvingKey>) -> Result<LoadedKey, DeviceError> {
-        let queries = DeviceKey::upload(&self.shared.device, &key).map_err(device_error)?;
+        let (device, counts) = (&self.shared.device, key.counts());
+        let fits = resident_bytes(&counts) <= device.available_memory();
+        let queries = if fits && self.shared.streamed.is_none() {
+            let resident = DeviceKey::upload(device, &key).map_err(device_error)?;
+            KeyQueries::Resident(Box::new(resident))
+        } else {
+            KeyQueries::Streamed(Arc::clone(&key))
+        };
         let origin = key.path().to_path_buf();
-        LoadedKey::new(origin, key.verifying_key(), key.counts(), Arc::new(queries))
+        LoadedKey::new(origin, key.verifying_key(), counts, Arc::new(queries))
     }
 
     fn load_circuit(
@@ -161,7 +187,7 @@ impl ProverDevice for CudaDevice {
         key: &LoadedKey,
         circuit: Arc<CompiledCircuit>,
     ) -> Result<LoadedCircuit, DeviceError> {
-        key.form::<DeviceKey>(NAME)?;
+        let queries: &KeyQueries = key.form(NAME)?;
         let log_domain = circuit.shape().log_domain();
         if log_domain > MAX_LOG_SIZE {
             return Err(DeviceError::TooLarge {
@@ -170,8 +196,18 @@ impl ProverDevice for CudaDevice {
                 max_log_domain: MAX_LOG_SIZE,
             });
         }
+        let device = &self.shared.device;
         LoadedCircuit::new(key, circuit, |circuit| {
-            CudaCircuit::new(&self.shared.device, circuit).map_err(device_error)
+            let chunking = match queries {
+                KeyQueries::Resident(_) => Ok(Chunking::NONE),
+                KeyQueries::Streamed(_) => match self.shared.streamed {
+                    Some(chunking) => Ok(chunking),
+                    None => Chunking::within(device, circuit, device.available_memory()),
+                },
+            };
+            chunking
+                .and_then(|chunking| CudaCircuit::new(device, circuit, chunking))
+                .map_err(device_error)
         })
     }
 
@@ -181,13 +217,13 @@ impl ProverDevice for CudaDevice {
 
     fn footprint(&self, circuit: &CompiledCircuit) -> Footprint {
         let partition = witness_bytes(circuit);
-        let pinned = witness_bytes(circuit) + circuit::MAX_RESULT_BYTES;
+        let pinned = partition + MAX_RESULT_BYTES;
         Footprint {
             partition_bytes: partition,
             evaluation_bytes: 0,
             start_bytes: partition + pinned,
             pending_bytes: pinned,
-            finish_bytes: pinned + circuit::MAX_RESULT_BYTES,
+            finish_bytes: pinned + MAX_RESULT_BYTES,
         }
     }
 }

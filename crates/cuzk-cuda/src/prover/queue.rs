@@ -1,14 +1,15 @@
 //! The work of one proof, in the order in which the device does it.
 
 use blstrs::G2Projective;
-use cuzk_groth16::G1Sums;
+use cuzk_groth16::{G1Sums, Section};
 use cuzk_r1cs::PackedWitness;
 use group::Group;
 
 use super::circuit::{CudaCircuit, Query};
+use super::key::{Bases, KeyQueries};
 use super::times::{Marks, ProofTimes};
 use crate::{
-    BitmapSum, CudaError, Device, DeviceKey, MsmPlan, MultiExp, RawScalar, ScalarForm,
+    BitmapSum, CudaError, Device, MsmPlan, MultiExp, RawScalar, ScalarForm,
     driver::{Arrived, DeviceBuffer, Download, Transfers, as_bytes, raw_scalars},
     elements::{Base, Partial},
     evaluation::{RowOutputs, WitnessBuffers},
@@ -16,6 +17,7 @@ use crate::{
     kernels::DeviceGroup,
     multiexp::Terms,
     reverse_order,
+    tables::QueryPart,
 };
 
 /// What `violated` holds when all rows hold.
@@ -24,11 +26,11 @@ const NO_ROW: u32 = u32::MAX;
 /// Results that will arrive.
 pub(super) struct Queued {
     violated: Download<u32>,
-    h: WideSum<Fp>,
-    l: Sum<Fp>,
-    a: Sum<Fp>,
-    b_g1: Sum<Fp>,
-    b_g2: Sum<Fp2>,
+    h: Vec<WideSum<Fp>>,
+    l: Vec<Sum<Fp>>,
+    a: Vec<Sum<Fp>>,
+    b_g1: Vec<Sum<Fp>>,
+    b_g2: Vec<Sum<Fp2>>,
     marks: Marks,
 }
 
@@ -38,7 +40,7 @@ struct WideSum<C> {
     windows: Download<Partial<C>>,
 }
 
-/// A sum over a query's bits and field elements.
+/// A sum over bits and field elements of a part of a query.
 struct Sum<C> {
     bits: Download<Base<C>>,
     wide: WideSum<C>,
@@ -60,12 +62,12 @@ impl Queued {
         }
         Ok(Sums {
             g1: G1Sums {
-                h: self.h.read(arrived),
-                l: self.l.read(arrived),
-                a: self.a.read(arrived),
-                b: self.b_g1.read(arrived),
+                h: self.h.iter().map(|part| part.read(arrived)).sum(),
+                l: total(&self.l, arrived),
+                a: total(&self.a, arrived),
+                b: total(&self.b_g1, arrived),
             },
-            b_g2: self.b_g2.read(arrived),
+            b_g2: total(&self.b_g2, arrived),
         })
     }
 
@@ -91,23 +93,26 @@ impl<C: Coordinate> Sum<C> {
     }
 }
 
+fn total<C: Coordinate>(parts: &[Sum<C>], arrived: &Arrived) -> C::Point {
+    parts.iter().map(|part| part.read(arrived)).sum()
+}
+
 /// A proof's work, while it is queued.
 pub(super) struct Queue<'a> {
     device: &'a Device,
     circuit: &'a CudaCircuit,
-    key: &'a DeviceKey,
+    key: &'a KeyQueries,
     transfers: Transfers,
     marks: Marks,
     plane: DeviceBuffer<u32>,
     values: DeviceBuffer<RawScalar>,
-    num_aux: usize,
 }
 
 impl<'a> Queue<'a> {
     /// Queues the upload of a witness.
     pub(super) fn new(
         device: &'a Device,
-        (circuit, key): (&'a CudaCircuit, &'a DeviceKey),
+        (circuit, key): (&'a CudaCircuit, &'a KeyQueries),
         mut transfers: Transfers,
         witness: &PackedWitness,
     ) -> Result<Self, CudaError> {
@@ -128,7 +133,6 @@ impl<'a> Queue<'a> {
             marks,
             plane,
             values,
-            num_aux: witness.kinds().num_aux(),
         })
     }
 
@@ -137,17 +141,12 @@ impl<'a> Queue<'a> {
         let (circuit, key) = (self.circuit, self.key);
         self.marks.mark(self.device)?;
         let (quotient, violated) = self.quotient(domain_size)?;
-        let h = self.multiply(
-            circuit.h,
-            &key.h,
-            Terms::in_order(&quotient, ScalarForm::Montgomery),
-        )?;
+        let h = self.quotient_sum(&quotient)?;
         drop(quotient);
-        self.marks.mark(self.device)?;
-        let l = self.sum(&circuit.l, &key.l)?;
-        let a = self.sum(&circuit.a, &key.a)?;
-        let b_g1 = self.sum(&circuit.b, &key.b_g1)?;
-        let b_g2 = self.sum(&circuit.b, &key.b_g2)?;
+        let l = self.sum(&circuit.l, &key.g1(Section::L))?;
+        let a = self.sum(&circuit.a, &key.g1(Section::A))?;
+        let b_g1 = self.sum(&circuit.b_g1, &key.g1(Section::BG1))?;
+        let b_g2 = self.sum(&circuit.b_g2, &key.b_g2())?;
         let queued = Queued {
             violated,
             h,
@@ -194,38 +193,68 @@ impl<'a> Queue<'a> {
         Ok((c, violated))
     }
 
-    /// The sum over a query.
+    /// The sum over the quotient's coefficients.
+    fn quotient_sum(
+        &mut self,
+        quotient: &DeviceBuffer<RawScalar>,
+    ) -> Result<Vec<WideSum<Fp>>, CudaError> {
+        let bases = self.key.g1(Section::H);
+        let mut sums = Vec::new();
+        for range in &self.circuit.h {
+            let (present, first) = bases.present(self.device, range.clone())?;
+            debug_assert!(first as usize == range.start || self.circuit.h.len() == 1);
+            let terms = Terms::in_order(quotient, ScalarForm::Montgomery, range.clone());
+            sums.push(self.multiply(present.buffer(), &terms)?);
+        }
+        self.marks.mark(self.device)?;
+        Ok(sums)
+    }
+
+    /// The sum over a query, in parts.
     fn sum<C: DeviceGroup>(
         &mut self,
         query: &Query,
-        bases: &DeviceBuffer<Base<C>>,
-    ) -> Result<Sum<C>, CudaError> {
-        let session = self.device.session();
-        let mut room = BitmapSum::new(self.device, self.num_aux)?;
-        let bitmap = query.bitmap(&self.plane, self.num_aux);
-        room.queue(self.device, bases, bitmap)?;
-        let bits = self.transfers.download(session, room.result(), 1)?;
-        drop(room);
-        let values = std::mem::replace(&mut self.values, session.allocate(0)?);
-        let terms = Terms {
-            scalars: &values,
-            form: ScalarForm::Montgomery,
-            scalar_numbers: Some(&query.scalar_numbers),
-            base_numbers: Some(&query.base_numbers),
-        };
-        let wide = self.multiply(query.wide, bases, terms)?;
-        self.values = values;
+        bases: &Bases<'_, C>,
+    ) -> Result<Vec<Sum<C>>, CudaError> {
+        let mut sums = Vec::new();
+        for part in &query.parts {
+            let (present, first_base) = bases.present(self.device, part.bases.clone())?;
+            let bits = self.add_bits(query, part, (present.buffer(), first_base))?;
+            let values = std::mem::replace(&mut self.values, self.device.session().allocate(0)?);
+            let terms = Terms {
+                scalars: &values,
+                form: ScalarForm::Montgomery,
+                range: part.wide.clone(),
+                numbers: Some(query.numbers(first_base)),
+            };
+            let wide = self.multiply(present.buffer(), &terms);
+            self.values = values;
+            sums.push(Sum { bits, wide: wide? });
+        }
         self.marks.mark(self.device)?;
-        Ok(Sum { bits, wide })
+        Ok(sums)
+    }
+
+    fn add_bits<C: DeviceGroup>(
+        &mut self,
+        query: &Query,
+        part: &QueryPart,
+        (bases, first_base): (&DeviceBuffer<Base<C>>, u32),
+    ) -> Result<Download<Base<C>>, CudaError> {
+        let mut room = BitmapSum::new(self.device, part.positions.len())?;
+        let bitmap = query.bitmap(&self.plane, part, first_base);
+        room.queue(self.device, bases, &bitmap)?;
+        self.transfers
+            .download(self.device.session(), room.result(), 1)
     }
 
     fn multiply<C: DeviceGroup>(
         &mut self,
-        plan: MsmPlan,
         bases: &DeviceBuffer<Base<C>>,
-        terms: Terms<'_>,
+        terms: &Terms<'_>,
     ) -> Result<WideSum<C>, CudaError> {
         let session = self.device.session();
+        let plan = MsmPlan::new(terms.range.len());
         let windows = if plan.terms == 0 {
             self.transfers.download(session, &session.allocate(0)?, 0)?
         } else {

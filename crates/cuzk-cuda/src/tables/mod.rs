@@ -5,5 +5,5 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
-pub use queries::{QueryTables, WideTerms};
+pub use queries::{QueryPart, QueryTables, WideTerms};
 pub use rows::{RowTables, TemplateRows};

@@ -1,5 +1,7 @@
 //! Which base of a query belongs to which variable: a query over A or B has bases only for variables that occur there.
 
+use std::ops::Range;
+
 use cuzk_r1cs::{CompiledCircuit, Density, VariableKinds};
 
 /// The bases of one query's variables.
@@ -10,6 +12,8 @@ pub struct QueryTables {
     pub selection: Vec<u64>,
     /// The base of the first private variable that has one.
     pub first_aux: u32,
+    /// Private variables, with or without a base.
+    pub num_aux: usize,
     /// The variables that may be any field element.
     pub wide: WideTerms,
 }
@@ -31,6 +35,7 @@ impl QueryTables {
         Self {
             selection: Vec::new(),
             first_aux: 0,
+            num_aux: kinds.num_aux(),
             wide: WideTerms {
                 scalars: (0..kinds.num_wide())
                     .map(|rank| (num_inputs + rank) as u32)
@@ -67,9 +72,70 @@ impl QueryTables {
         Self {
             selection,
             first_aux,
+            num_aux: kinds.num_aux(),
             wide,
         }
     }
+
+    /// Cuts the query into parts of at most `max_bases` bases, and of at least the bases of 32 private variables; those of
+    /// public variables belong to the first part.
+    pub fn parts(&self, max_bases: usize) -> Vec<QueryPart> {
+        let num_words = self.num_aux.div_ceil(32);
+        let mut parts = Vec::new();
+        let mut first_word = 0;
+        while first_word < num_words || parts.is_empty() {
+            let bases_start = if parts.is_empty() {
+                0
+            } else {
+                self.base_of_word(first_word)
+            };
+            let mut end = (first_word + 1).min(num_words);
+            while end < num_words && self.base_of_word(end + 1) - bases_start <= max_bases {
+                end += 1;
+            }
+            let bases = bases_start..self.base_of_word(end);
+            let wide = [bases.start, bases.end].map(|base| {
+                self.wide
+                    .bases
+                    .partition_point(|&own| (own as usize) < base)
+            });
+            parts.push(QueryPart {
+                positions: 32 * first_word..self.num_aux.min(32 * end),
+                bases,
+                wide: wide[0]..wide[1],
+            });
+            first_word = end;
+            if num_words == 0 {
+                break;
+            }
+        }
+        parts
+    }
+
+    /// The first base of private variables from 32 `word` on.
+    fn base_of_word(&self, word: usize) -> usize {
+        let first = self.first_aux as usize;
+        if self.selection.is_empty() {
+            return first + self.num_aux.min(32 * word);
+        }
+        match self.selection.get(word) {
+            Some(entry) => first + (entry >> 32) as usize,
+            None => self.selection.last().map_or(first, |last| {
+                first + (last >> 32) as usize + (*last as u32).count_ones() as usize
+            }),
+        }
+    }
+}
+
+/// Consecutive variables of a query with their bases.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueryPart {
+    /// Private variables; the first is a multiple of 32.
+    pub positions: Range<usize>,
+    /// Bases of these, and in the first part those of public variables.
+    pub bases: Range<usize>,
+    /// Which of the wide terms have their base among these.
+    pub wide: Range<usize>,
 }
 
 /// Appends the wide variables that are selected.

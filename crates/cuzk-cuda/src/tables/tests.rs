@@ -127,3 +127,40 @@ fn every_variable_of_a_query_meets_its_own_base() {
         }
     }
 }
+
+#[test]
+fn parts_cover_every_variable_and_base_once_and_keep_their_size() {
+    for case in Case::all() {
+        let queries = [
+            QueryTables::of_l(&case.circuit),
+            QueryTables::of_a(&case.circuit),
+            QueryTables::of_b(&case.circuit),
+        ];
+        for query in queries {
+            let whole = query.parts(usize::MAX);
+            assert_eq!(whole.len(), 1, "{}", case.name);
+            for max_bases in [1, 40, 100] {
+                let parts = query.parts(max_bases);
+                let (mut position, mut base, mut wide) = (0, 0, 0);
+                for part in &parts {
+                    assert_eq!(part.positions.start % 32, 0);
+                    let starts = (part.positions.start, part.bases.start, part.wide.start);
+                    assert_eq!(starts, (position, base, wide), "{}", case.name);
+                    (position, base, wide) = (part.positions.end, part.bases.end, part.wide.end);
+                    let inside = &query.wide.bases[part.wide.clone()];
+                    assert!(
+                        inside
+                            .iter()
+                            .all(|&own| part.bases.contains(&(own as usize)))
+                    );
+                    let least = 32 + query.first_aux as usize;
+                    assert!(part.bases.len() <= max_bases.max(least), "{}", case.name);
+                }
+                let ends = (position, base, wide);
+                let all = &whole[0];
+                assert_eq!(ends, (all.positions.end, all.bases.end, all.wide.end));
+                assert_eq!(wide, query.wide.bases.len());
+            }
+        }
+    }
+}
