@@ -7,10 +7,13 @@ use std::{
 };
 
 use bellpepper_core::{Circuit, ConstraintSystem, SynthesisError};
-use bellperson::groth16::{MappedParameters, Parameters, create_proof};
+use bellperson::groth16::{
+    self, MappedParameters, Parameters, VerifyingKey, create_proof, prepare_verifying_key,
+    verify_proof,
+};
 use blstrs::Bls12;
 use cuzk_circuits::{CircuitError, CircuitVisitor, Statement};
-use cuzk_groth16::{Blinding, PROOF_BYTES};
+use cuzk_groth16::{Blinding, PROOF_BYTES, Proof};
 use cuzk_r1cs::Fr;
 
 use crate::exit::{ExitClass, OrExit as _};
@@ -59,6 +62,30 @@ impl BellpersonKey {
         run.or_exit(ExitClass::Internal, || "building the circuit".to_owned())?
             .or_exit(ExitClass::Internal, || "bellperson fails".to_owned())
     }
+}
+
+/// Whether bellperson accepts each proof for its public inputs, without ONE.
+///
+/// # Errors
+/// Internal, when it cannot read our key or proof.
+pub(crate) fn accepts(
+    key: &cuzk_groth16::VerifyingKey,
+    statements: &[(Vec<Fr>, Proof)],
+) -> anyhow::Result<bool> {
+    let unread = |what: &str| format!("bellperson does not read our {what}");
+    let key = VerifyingKey::<Bls12>::read(&key.to_bytes()[..])
+        .or_exit(ExitClass::Internal, || unread("verifying key"))?;
+    let key = prepare_verifying_key(&key);
+    for (inputs, proof) in statements {
+        let proof = groth16::Proof::<Bls12>::read(&proof.to_bytes()[..])
+            .or_exit(ExitClass::Internal, || unread("proof"))?;
+        let accepted = verify_proof(&key, &proof, inputs)
+            .or_exit(ExitClass::Internal, || unread("public inputs"))?;
+        if !accepted {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 struct Prove<'a> {

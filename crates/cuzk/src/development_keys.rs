@@ -4,7 +4,6 @@
 
 use std::{
     path::{Path, PathBuf},
-    str::FromStr,
     time::{Duration, Instant},
 };
 
@@ -17,8 +16,9 @@ use ff::Field as _;
 use rand_chacha::{ChaCha20Rng, rand_core::SeedableRng as _};
 
 use crate::{
-    cards::{CardNumber, CardPoints},
+    cards::CardPoints,
     circuits::load_or_compile,
+    device_choice::DeviceChoice,
     encoding::Hex32,
     exit::{ExitClass, OrExit as _, classed, failure},
     keys::{KeyStore, create_folder},
@@ -81,29 +81,7 @@ pub(crate) struct KeyOrder<'a> {
     /// What happens to files that are there.
     pub(crate) existing: Existing,
     /// What computes the points.
-    pub(crate) device: SetupDevice,
-}
-
-/// What computes the points of a key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SetupDevice {
-    /// All threads of the processor.
-    Cpu,
-    /// The NVIDIA card of this number.
-    Cuda(usize),
-}
-
-impl FromStr for SetupDevice {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text == "cpu" {
-            return Ok(Self::Cpu);
-        }
-        text.parse()
-            .map(|CardNumber(number)| Self::Cuda(number))
-            .map_err(|reason| format!("not cpu, and {reason}"))
-    }
+    pub(crate) device: DeviceChoice,
 }
 
 /// Makes the key of a circuit in the folder of a store, from its compiled file there, which is made where it is missing.
@@ -145,8 +123,8 @@ pub(crate) fn make_key(
         }
     };
     let made = match order.device {
-        SetupDevice::Cpu => generate(&circuit, waste, &files, &progress),
-        SetupDevice::Cuda(ordinal) => {
+        DeviceChoice::Cpu => generate(&circuit, waste, &files, &progress),
+        DeviceChoice::Cuda(ordinal) => {
             let mut points = CardPoints::open(ordinal)?;
             generate_from(&circuit, waste, &files, &mut points, &progress)
         }
@@ -176,7 +154,7 @@ pub(crate) fn make_missing_key(
         store,
         circuit: id,
         existing: Existing::Keep,
-        device: SetupDevice::Cpu,
+        device: DeviceChoice::Cpu,
     };
     make_key(&order, &toxic_waste(None)?, output).map(Some)
 }

@@ -2,7 +2,6 @@
 //! client, `prove` gives it one job, `bench load` many.
 
 use std::{
-    num::NonZeroUsize,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -17,7 +16,9 @@ use cuzk_r1cs::CompiledCircuit;
 use tokio::{runtime::Runtime, sync::broadcast::error::RecvError, task::JoinHandle};
 
 use crate::{
+    cards::start_prover,
     circuits::load_or_compile,
+    device_choice::{DeviceChoice, DeviceOptions},
     exit::{ExitClass, OrExit as _},
     output::Output,
     progress::Step,
@@ -41,15 +42,21 @@ pub(crate) fn start_runtime() -> anyhow::Result<Runtime> {
 /// What proves.
 ///
 /// # Errors
-/// Resource, when the system does not start its threads.
-pub(crate) fn start_device(threads: NonZeroUsize) -> anyhow::Result<Arc<dyn ProverDevice>> {
-    let device = CpuDevice::new(CpuSettings {
-        threads,
-        tail_threads: threads,
-        ..CpuSettings::default()
-    })
-    .or_exit(ExitClass::Resource, || "starting the prover".to_owned())?;
-    Ok(Arc::new(device))
+/// Resource, when the system does not start its threads, or the card cannot be used.
+pub(crate) fn start_device(options: DeviceOptions) -> anyhow::Result<Arc<dyn ProverDevice>> {
+    match options.choice {
+        DeviceChoice::Cuda(ordinal) => start_prover(ordinal, options.memory_limit),
+        DeviceChoice::Cpu => {
+            let settings = CpuSettings {
+                threads: options.threads,
+                tail_threads: options.threads,
+                ..CpuSettings::default()
+            };
+            let device = CpuDevice::new(settings)
+                .or_exit(ExitClass::Resource, || "starting the prover".to_owned())?;
+            Ok(Arc::new(device))
+        }
+    }
 }
 
 /// Starts an engine on the current runtime. Circuits are kept in `folder`, and a person is told when one is compiled.

@@ -12,6 +12,7 @@ mod config;
 mod cpu_time;
 mod daemon;
 mod development_keys;
+mod device_choice;
 mod direct;
 mod encoding;
 mod environment;

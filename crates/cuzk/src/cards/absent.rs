@@ -1,7 +1,12 @@
 //! What a program without kernels answers.
 
+use std::{sync::Arc, time::Duration};
+
 use cuzk_cuda::{BenchPlan, CudaError, DeviceInfo, KernelTable};
-use cuzk_groth16::setup::{KeyScalars, PointSource, PointStream, StreamError};
+use cuzk_groth16::{
+    DeviceError, LoadedKey, Partition, PendingProof, ProverDevice,
+    setup::{KeyScalars, PointSource, PointStream, StreamError},
+};
 
 use super::{ResidentKey, refused};
 
@@ -43,4 +48,59 @@ pub(crate) fn kernel_table(
     _: &dyn Fn(&str),
 ) -> anyhow::Result<(DeviceInfo, KernelTable)> {
     Err(refused(ordinal, CudaError::NotBuilt))
+}
+
+/// A prover on a card.
+///
+/// # Errors
+/// Resource, always.
+pub(crate) fn start_prover(
+    ordinal: usize,
+    _: Option<u64>,
+) -> anyhow::Result<Arc<dyn ProverDevice>> {
+    Err(refused(ordinal, CudaError::NotBuilt))
+}
+
+/// A prover on a card, of which there is none.
+#[derive(Debug)]
+pub(crate) enum CardProver {}
+
+/// Device times of a proof.
+#[derive(Debug)]
+pub(crate) enum CardTimes {}
+
+impl CardProver {
+    /// Opens a card.
+    ///
+    /// # Errors
+    /// Resource, always.
+    pub(crate) fn open(ordinal: usize, _: Option<u64>) -> anyhow::Result<Self> {
+        Err(refused(ordinal, CudaError::NotBuilt))
+    }
+
+    pub(crate) fn name(&self) -> String {
+        match *self {}
+    }
+
+    pub(crate) fn prover(&self) -> &dyn ProverDevice {
+        match *self {}
+    }
+
+    pub(crate) fn peak_bytes(&self) -> u64 {
+        match *self {}
+    }
+
+    pub(crate) fn make_key(&self, _: &KeyScalars) -> anyhow::Result<LoadedKey> {
+        match *self {}
+    }
+
+    pub(crate) fn start(&self, _: Partition) -> Result<(PendingProof, CardTimes), DeviceError> {
+        match *self {}
+    }
+}
+
+impl CardTimes {
+    pub(crate) fn stages(self) -> Vec<(&'static str, Duration)> {
+        match self {}
+    }
 }

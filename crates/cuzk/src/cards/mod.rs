@@ -13,9 +13,13 @@ use cuzk_cuda::CudaError;
 use crate::exit::{ExitClass, classed};
 
 #[cfg(not(feature = "cuda"))]
-pub(crate) use absent::{CardPoints, kernel_table, resident_key};
+pub(crate) use absent::{
+    CardPoints, CardProver, CardTimes, kernel_table, resident_key, start_prover,
+};
 #[cfg(feature = "cuda")]
-pub(crate) use present::{CardPoints, kernel_table, resident_key};
+pub(crate) use present::{
+    CardPoints, CardProver, CardTimes, kernel_table, resident_key, start_prover,
+};
 
 /// A card of the machine, by the driver's number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

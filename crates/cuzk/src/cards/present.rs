@@ -1,14 +1,21 @@
 //! What a program with kernels does on a card.
 
-use std::time::Instant;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use cuzk_cuda::{
-    BenchPlan, Device, DeviceInfo, DeviceKey, DevicePoints, KernelTable, bench_kernels, key_bytes,
+    BenchPlan, CudaDevice, Device, DeviceInfo, DeviceKey, DevicePoints, KernelTable, PendingTimes,
+    bench_kernels, key_bytes,
 };
-use cuzk_groth16::setup::{KeyScalars, PointSource, PointStream, StreamError};
+use cuzk_groth16::{
+    DeviceError, LoadedKey, Partition, PendingProof, ProverDevice,
+    setup::{KeyScalars, PointSource, PointStream, StreamError},
+};
 
 use super::{ResidentKey, refused};
-use crate::exit::{ExitClass, failure};
+use crate::exit::{ExitClass, OrExit as _, failure};
 
 /// Chooses the combinations that check a key; any number does.
 const CHECK_SEED: u64 = 1;
@@ -80,4 +87,84 @@ pub(crate) fn kernel_table(
 
 fn open(ordinal: usize) -> anyhow::Result<Device> {
     Device::open(ordinal, u64::MAX).map_err(|error| refused(ordinal, error))
+}
+
+/// A prover on a card, of whose memory at most `memory_limit` bytes may be used.
+///
+/// # Errors
+/// Resource, when there is no driver, no such card, or no kernel for it.
+pub(crate) fn start_prover(
+    ordinal: usize,
+    memory_limit: Option<u64>,
+) -> anyhow::Result<Arc<dyn ProverDevice>> {
+    Ok(Arc::new(CardProver::open(ordinal, memory_limit)?.device))
+}
+
+/// A prover on a card, and what only a card tells.
+pub(crate) struct CardProver {
+    ordinal: usize,
+    device: CudaDevice,
+}
+
+/// Device times of a proof, known when it is finished.
+#[derive(Debug)]
+pub(crate) struct CardTimes(PendingTimes);
+
+impl CardProver {
+    /// Opens a card, of whose memory at most `memory_limit` bytes may be used.
+    ///
+    /// # Errors
+    /// Resource, when there is no driver, no such card, or no kernel for it.
+    pub(crate) fn open(ordinal: usize, memory_limit: Option<u64>) -> anyhow::Result<Self> {
+        let device = Device::open(ordinal, memory_limit.unwrap_or(u64::MAX))
+            .map_err(|error| refused(ordinal, error))?;
+        Ok(Self {
+            ordinal,
+            device: CudaDevice::new(device),
+        })
+    }
+
+    /// The card's product name.
+    pub(crate) fn name(&self) -> String {
+        self.device.device().info().name.clone()
+    }
+
+    pub(crate) fn prover(&self) -> &dyn ProverDevice {
+        &self.device
+    }
+
+    /// Most bytes of the card in use at a time so far.
+    pub(crate) fn peak_bytes(&self) -> u64 {
+        self.device.device().peak_memory()
+    }
+
+    /// Makes a key that stays on the card.
+    ///
+    /// # Errors
+    /// Resource, when the card has too little memory or fails.
+    pub(crate) fn make_key(&self, scalars: &KeyScalars) -> anyhow::Result<LoadedKey> {
+        let key = DeviceKey::generate(self.device.device(), scalars)
+            .map_err(|error| refused(self.ordinal, error))?;
+        self.device
+            .adopt_key(key)
+            .or_exit(ExitClass::Key, || "loading the key".to_owned())
+    }
+
+    pub(crate) fn start(
+        &self,
+        partition: Partition,
+    ) -> Result<(PendingProof, CardTimes), DeviceError> {
+        let (pending, times) = self.device.start_timed(partition)?;
+        Ok((pending, CardTimes(times)))
+    }
+}
+
+impl CardTimes {
+    /// The times by stage; none before the proof is finished.
+    pub(crate) fn stages(self) -> Vec<(&'static str, Duration)> {
+        self.0
+            .get()
+            .map(|times| times.stages().to_vec())
+            .unwrap_or_default()
+    }
 }

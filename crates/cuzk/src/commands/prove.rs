@@ -21,6 +21,7 @@ use crate::{
         CredentialArgs, DaemonArgs, Terms, expect_completed, from_status, message, on_runtime,
     },
     daemon::KeyFolder,
+    device_choice::{DeviceChoice, DeviceOptions},
     encoding::{ProofEncoding, hex},
     environment::Concern,
     exit::{ExitClass, OrExit as _, classed, failure},
@@ -124,6 +125,14 @@ struct ProveOptions {
     /// Verify the vanilla proofs with the upstream crates first, which names the faulty challenge
     #[arg(long, conflicts_with = "addr")]
     check_vanilla: bool,
+    /// What proves: `cpu`, `cuda`, or `cuda:N` for the card of number N
+    #[arg(
+        long,
+        value_name = "DEVICE",
+        default_value = "cpu",
+        conflicts_with = "addr"
+    )]
+    device: DeviceChoice,
     /// Let the daemon at HOST:PORT or unix:PATH prove it
     #[arg(
         long,
@@ -310,7 +319,7 @@ fn prove(
     if options.check_vanilla {
         check_vanilla(&kind.statement()?, session)?;
     }
-    let (outcome, decode_time) = run_job(id, files, &store, session)?;
+    let (outcome, decode_time) = run_job(id, files, (&store, options.device), session)?;
     let (proof, timings) = match &*outcome {
         JobOutcome::Completed { proof, timings, .. } => (proof, timings),
         JobOutcome::Failed { error, .. } => {
@@ -348,12 +357,16 @@ fn prove(
 fn run_job(
     id: CircuitId,
     files: FileRequest,
-    store: &KeyStore,
+    (store, device): (&KeyStore, DeviceChoice),
     session: &Session,
 ) -> anyhow::Result<(Arc<JobOutcome>, Duration)> {
     let FileRequest { request, files } = files;
     let refusal = refused(&request);
-    let device = start_device(session.environment.threads(session.threads_option())?)?;
+    let threads = session.environment.threads(session.threads_option())?;
+    let device = start_device(DeviceOptions {
+        choice: device,
+        ..DeviceOptions::cpu(threads)
+    })?;
     start_runtime()?.block_on(async {
         let output = &session.output;
         let (folder, settings) = (&store.folder().path, EngineSettings::default());

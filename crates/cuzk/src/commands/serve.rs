@@ -113,7 +113,7 @@ pub(crate) fn run(args: &ServeArgs, session: &Session) -> anyhow::Result<()> {
     let config = ServeConfig::new(&args.settings.load(session)?, &session.environment)?;
     let color = session.environment.color_allowed() && session.output.is_error_terminal();
     start_log(config.log_format, config.log_level, color)?;
-    session.start_threads_with(config.threads)?;
+    session.start_threads_with(config.device.threads)?;
     let runtime = start_runtime()?;
     let ended = runtime.block_on(serve(config, session));
     // Work that was cancelled may still hold a thread; the process does not wait for it.
@@ -124,7 +124,7 @@ pub(crate) fn run(args: &ServeArgs, session: &Session) -> anyhow::Result<()> {
 async fn serve(config: ServeConfig, session: &Session) -> anyhow::Result<()> {
     let stop = stop_on_signals()?;
     let keys = KeyFolder::open(KeyStore::new(config.keys.clone()), &config.require)?;
-    let device = start_device(config.threads)?;
+    let device = start_device(config.device)?;
     let parts = EngineParts {
         circuits: Arc::new(FilecoinCircuits::kept_in(config.keys.path.clone())),
         ..EngineParts::new(vec![Arc::clone(&device)], Arc::new(keys))

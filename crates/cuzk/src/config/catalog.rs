@@ -150,6 +150,18 @@ pub(crate) const SETTINGS: &[Setting] = &[
         "Circuits that are made resident before the first client is served.",
     ),
     setting(
+        "device.kind",
+        Syntax::Device,
+        Text("cpu"),
+        "What proves. Cards need a program that was built with the feature cuda.",
+    ),
+    setting(
+        "device.memory_limit",
+        Syntax::Bytes,
+        Derived("what the card has free at the start"),
+        "Memory of a card to stay within. A key that does not fit is streamed from its file for every proof.",
+    ),
+    setting(
         "device.threads",
         Syntax::Count,
         Derived("`CUZK_THREADS`, else `RAYON_NUM_THREADS`, else what the system offers"),

@@ -13,6 +13,7 @@ use cuzk_server::{
 
 use super::{Settings, Value};
 use crate::{
+    device_choice::{DeviceChoice, DeviceOptions},
     environment::{Environment, Folder, Origin},
     exit::{ExitClass, OrExit as _, failure},
 };
@@ -39,8 +40,8 @@ pub(crate) struct ServeConfig {
     pub(crate) require: Vec<CircuitId>,
     /// Circuits to make resident first.
     pub(crate) preload: Vec<CircuitId>,
-    /// Threads of the CPU prover.
-    pub(crate) threads: NonZeroUsize,
+    /// What proves.
+    pub(crate) device: DeviceOptions,
     /// How log lines are written.
     pub(crate) log_format: LogFormat,
     /// What is logged.
@@ -71,7 +72,14 @@ impl ServeConfig {
             keys,
             require: read.circuits("keys.require"),
             preload: read.circuits("keys.preload"),
-            threads,
+            device: DeviceOptions {
+                choice: read
+                    .text("device.kind")
+                    .and_then(|name| name.parse().ok())
+                    .unwrap_or(DeviceChoice::Cpu),
+                memory_limit: read.number("device.memory_limit"),
+                threads,
+            },
             log_format: match read.text("log.format") {
                 Some("json") => LogFormat::Json,
                 _ => LogFormat::Text,

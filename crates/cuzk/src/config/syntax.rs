@@ -6,6 +6,8 @@ use std::{fmt, time::Duration};
 use cuzk_server::listen::Address;
 use toml::de::DeValue;
 
+use crate::device_choice::DeviceChoice;
+
 /// What a value must look like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Syntax {
@@ -27,6 +29,8 @@ pub(crate) enum Syntax {
     Addresses,
     /// Circuits by id.
     Circuits,
+    /// What proves.
+    Device,
     /// One of these words.
     Choice(&'static [&'static str]),
 }
@@ -73,6 +77,7 @@ impl fmt::Display for Syntax {
             Self::Address => formatter.write_str("HOST:PORT or unix:/path"),
             Self::Addresses => formatter.write_str("a list of HOST:PORT or unix:/path"),
             Self::Circuits => formatter.write_str("a list of circuits, such as winning-32g"),
+            Self::Device => formatter.write_str("cpu, cuda, or cuda:N for the card of number N"),
             Self::Choice(words) => formatter.write_str(&words.join(" or ")),
         }
     }
@@ -117,6 +122,10 @@ impl Syntax {
                     .filter(|word| !word.is_empty());
                 self.list(words.map(str::to_owned).collect())
             }
+            Self::Device => match text.parse::<DeviceChoice>() {
+                Ok(_) => Ok(Value::Text(text.to_owned())),
+                Err(_) => Err(self.mismatch(text)),
+            },
             Self::Choice(words) if words.contains(&text) => Ok(Value::Text(text.to_owned())),
             Self::Choice(_) => Err(self.mismatch(text)),
         }

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::KeyFolder;
 use crate::{
     client::{Client, Terms, connect, expect_completed, from_status, message},
+    device_choice::DeviceOptions,
     exit::{ExitClass, OrExit as _},
     keys::KeyStore,
     local::{Shown, start_device, start_engine, start_runtime},
@@ -74,7 +75,7 @@ impl InProcessDaemon {
             journal: None,
             drain_deadline: Duration::ZERO,
         };
-        let device = start_device(threads)?;
+        let device = start_device(DeviceOptions::cpu(threads))?;
         let runtime = start_runtime()?;
         let stop = CancellationToken::new();
         let (engine, served, client) = runtime.block_on(async {

@@ -6,6 +6,7 @@ mod load;
 mod oracle;
 mod partition;
 mod peer;
+mod proof;
 mod witness;
 
 use clap::{Args, Subcommand};
@@ -32,6 +33,7 @@ enum BenchCommand {
     Kernels(kernels::KernelsArgs),
     Load(Box<load::LoadArgs>),
     Partition(partition::PartitionArgs),
+    Proof(proof::ProofArgs),
     Witness(witness::WitnessArgs),
 }
 
@@ -41,6 +43,7 @@ pub(crate) fn run(args: &BenchArgs, session: &Session) -> anyhow::Result<()> {
         BenchCommand::Kernels(args) => kernels::run(args, session),
         BenchCommand::Load(args) => load::run(args, session),
         BenchCommand::Partition(args) => partition::run(args, session),
+        BenchCommand::Proof(args) => proof::run(args, session),
         BenchCommand::Witness(args) => witness::run(args, session),
     }
 }

@@ -16,6 +16,7 @@ use crate::{
     bellperson_prover::BellpersonKey,
     circuits::load_or_compile,
     development_keys::make_missing_key,
+    device_choice::DeviceOptions,
     direct::{DirectProver, PartitionTimes},
     environment::Concern,
     exit::{ExitClass, OrExit as _, failure},
@@ -174,7 +175,7 @@ impl Bench<'_> {
         let compiled = load_or_compile(&self.store.folder().path, id, &self.session.output)?;
         let meter = PeakMeter::start();
         let key = self.store.open(id)?;
-        let device = start_device(self.threads)?;
+        let device = start_device(DeviceOptions::cpu(self.threads))?;
         let prover = DirectProver::load(device, key, id, compiled)?;
         let (proof, times) = prover.prove(self.statement, PARTITION, blinding)?;
         let side = SideResult::new(times, meter.finish());

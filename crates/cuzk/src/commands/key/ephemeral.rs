@@ -10,7 +10,7 @@ use super::Counts;
 use crate::{
     cards::{ResidentKey, resident_key},
     circuits::load_or_compile,
-    development_keys::SetupDevice,
+    device_choice::DeviceChoice,
     exit::{ExitClass, OrExit as _, failure},
     keys::KeyStore,
     memory::PeakMeter,
@@ -34,12 +34,12 @@ struct EphemeralResult {
 
 pub(super) fn run(
     id: CircuitId,
-    device: SetupDevice,
+    device: DeviceChoice,
     store: &KeyStore,
     waste: &ToxicWaste,
     session: &Session,
 ) -> anyhow::Result<()> {
-    let SetupDevice::Cuda(ordinal) = device else {
+    let DeviceChoice::Cuda(ordinal) = device else {
         return Err(failure(
             ExitClass::Usage,
             "--ephemeral keeps a key on a card: give --device cuda",

@@ -8,7 +8,8 @@ use serde::Serialize;
 
 use super::{Counts, ephemeral};
 use crate::{
-    development_keys::{Existing, KeyOrder, MadeKey, SetupDevice, make_key, toxic_waste},
+    development_keys::{Existing, KeyOrder, MadeKey, make_key, toxic_waste},
+    device_choice::DeviceChoice,
     encoding::Hex32,
     environment::{Concern, Folder, Origin},
     keys::KeyStore,
@@ -39,7 +40,7 @@ pub(super) struct SetupArgs {
     toxic_waste_seed: Option<Hex32>,
     /// What computes the points: cpu, cuda, or cuda:N for the NVIDIA card of number N
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
-    device: SetupDevice,
+    device: DeviceChoice,
     /// Keep the key on the card, check all its points and forget it: where the disk has no room,
     /// this tells what it takes
     #[arg(long, conflicts_with = "force")]

@@ -32,6 +32,7 @@ use crate::{
     client::{CredentialArgs, DaemonArgs},
     config::{Layers, Settings, engine_settings},
     development_keys::make_missing_key,
+    device_choice::{self, DeviceChoice, DeviceOptions},
     environment::Concern,
     exit::{ExitClass, OrExit as _, failure},
     inputs::request_for,
@@ -76,6 +77,17 @@ pub(super) struct LoadArgs {
     /// The folder of keys [default: the folder of development keys, where a missing key is made; none with --addr]
     #[arg(long, value_name = "DIR")]
     keys: Option<PathBuf>,
+    /// What proves: `cpu`, `cuda`, or `cuda:N` for the card of number N
+    #[arg(
+        long,
+        value_name = "DEVICE",
+        default_value = "cpu",
+        conflicts_with = "addr"
+    )]
+    device: DeviceChoice,
+    /// Bytes of the card's memory to stay within, such as 16GiB [default: what is free]
+    #[arg(long, value_name = "BYTES", value_parser = device_choice::bytes)]
+    device_memory_limit: Option<u64>,
     /// A setting of the section engine; may be repeated
     #[arg(long, value_name = "KEY=VALUE", value_parser = crate::commands::serve::key_and_value, conflicts_with = "addr")]
     set: Vec<(String, String)>,
@@ -103,7 +115,11 @@ pub(super) fn run(args: &LoadArgs, session: &Session) -> anyhow::Result<()> {
         args,
         session,
         traffic: Arc::new(traffic(args, &mix, session)?),
-        device: start_device(threads)?,
+        device: start_device(DeviceOptions {
+            choice: args.device,
+            memory_limit: args.device_memory_limit,
+            threads,
+        })?,
         keys,
     };
     let measured = match &args.addr {

@@ -1,0 +1,162 @@
+//! The device under test, with what only some devices tell.
+
+use std::{num::NonZeroUsize, sync::Arc, time::Duration};
+
+use cuzk_circuits::CircuitId;
+use cuzk_groth16::{
+    CpuDevice, CpuSettings, DeviceError, LoadedCircuit, Partition, PendingProof, Proof,
+    ProverDevice, setup::KeyScalars,
+};
+use cuzk_r1cs::CompiledCircuit;
+
+use crate::{
+    cards::{CardProver, CardTimes},
+    development_keys::toxic_waste,
+    device_choice::DeviceChoice,
+    exit::{ExitClass, OrExit as _, classed, failure},
+    keys::KeyStore,
+    output::Output,
+};
+
+/// Times of one partition by stage.
+pub(super) type StageTimes = Vec<(&'static str, Duration)>;
+
+/// Where the key comes from.
+pub(super) enum KeySource<'a> {
+    /// Its file.
+    File(&'a KeyStore),
+    /// Made on the card.
+    Ephemeral,
+}
+
+pub(super) enum BenchDevice {
+    Cpu(CpuDevice),
+    Card(CardProver),
+}
+
+/// A started proof.
+pub(super) struct Pending {
+    proof: PendingProof,
+    times: Option<CardTimes>,
+}
+
+impl BenchDevice {
+    /// Opens a device.
+    ///
+    /// # Errors
+    /// Resource, when it cannot be used.
+    pub(super) fn open(
+        device: DeviceChoice,
+        threads: NonZeroUsize,
+        memory_limit: Option<u64>,
+    ) -> anyhow::Result<Self> {
+        match device {
+            DeviceChoice::Cpu => {
+                let settings = CpuSettings {
+                    threads,
+                    tail_threads: threads,
+                    ..CpuSettings::default()
+                };
+                CpuDevice::new(settings)
+                    .map(Self::Cpu)
+                    .or_exit(ExitClass::Resource, || "starting the prover".to_owned())
+            }
+            DeviceChoice::Cuda(ordinal) => CardProver::open(ordinal, memory_limit).map(Self::Card),
+        }
+    }
+
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Cpu(device) => format!("cpu, {}", device.describe().arithmetic),
+            Self::Card(card) => card.name(),
+        }
+    }
+
+    /// Most bytes of device memory in use at a time; none for the processor.
+    pub(super) fn peak_bytes(&self) -> Option<u64> {
+        match self {
+            Self::Cpu(_) => None,
+            Self::Card(card) => Some(card.peak_bytes()),
+        }
+    }
+
+    /// Loads a circuit with its key.
+    ///
+    /// # Errors
+    /// Key, when the file cannot be used; usage, for an ephemeral key without a card; resource, when memory does not suffice.
+    pub(super) fn load(
+        &self,
+        id: CircuitId,
+        circuit: Arc<CompiledCircuit>,
+        source: &KeySource<'_>,
+        output: &Output,
+    ) -> anyhow::Result<LoadedCircuit> {
+        let prover: &dyn ProverDevice = match self {
+            Self::Cpu(device) => device,
+            Self::Card(card) => card.prover(),
+        };
+        let key = match (source, self) {
+            (KeySource::File(store), _) => {
+                let key = store.open(id)?;
+                let _step = output.step(&format!("{id}: loading the key"));
+                prover
+                    .load_key(key)
+                    .or_exit(ExitClass::Key, || format!("loading the key of {id}"))?
+            }
+            (KeySource::Ephemeral, Self::Card(card)) => {
+                let _step = output.step(&format!("{id}: making a key on the card"));
+                let scalars = KeyScalars::evaluate(&circuit, &toxic_waste(None)?, &|_| ())
+                    .or_exit(ExitClass::Internal, || format!("making the key of {id}"))?;
+                card.make_key(&scalars)?
+            }
+            (KeySource::Ephemeral, Self::Cpu(_)) => {
+                return Err(failure(
+                    ExitClass::Usage,
+                    "--ephemeral keeps a key on a card: give --device cuda",
+                ));
+            }
+        };
+        prover
+            .load_circuit(&key, circuit)
+            .or_exit(ExitClass::Key, || format!("loading {id}"))
+    }
+
+    pub(super) fn start(&self, partition: Partition) -> anyhow::Result<Pending> {
+        let started = match self {
+            Self::Cpu(device) => device
+                .start(partition)
+                .map(|proof| Pending { proof, times: None }),
+            Self::Card(card) => card.start(partition).map(|(proof, times)| Pending {
+                proof,
+                times: Some(times),
+            }),
+        };
+        started.map_err(failed)
+    }
+
+    pub(super) fn finish(&self, pending: Pending) -> anyhow::Result<(Proof, StageTimes)> {
+        let Pending { proof, times } = pending;
+        let started = proof.start_times();
+        match self {
+            Self::Cpu(device) => {
+                let begin = std::time::Instant::now();
+                let proof = device.finish(proof).map_err(failed)?;
+                let stages = vec![
+                    ("evaluate", started.evaluate),
+                    ("quotient", started.quotient),
+                    ("sums", started.sums),
+                    ("finish", begin.elapsed()),
+                ];
+                Ok((proof, stages))
+            }
+            Self::Card(card) => {
+                let proof = card.prover().finish(proof).map_err(failed)?;
+                Ok((proof, times.map(CardTimes::stages).unwrap_or_default()))
+            }
+        }
+    }
+}
+
+fn failed(error: DeviceError) -> anyhow::Error {
+    classed(ExitClass::Internal, "proving", error)
+}

@@ -1,0 +1,203 @@
+//! `cuzk bench proof`: whole proofs on one device, with several partitions in flight, and nothing but the device between
+//! witness and proof.
+
+mod device;
+mod pipeline;
+mod report;
+
+use std::{
+    num::{NonZeroU32, NonZeroUsize},
+    path::PathBuf,
+    sync::Arc,
+};
+
+use clap::Args;
+use cuzk_circuits::{CircuitId, Statement, WitnessLayout};
+use cuzk_groth16::{Blinding, PreparedVerifyingKey, Proof, VerifyingKey, verify_batch};
+use cuzk_server::process;
+
+use self::device::{BenchDevice, KeySource};
+use self::pipeline::Pipeline;
+use self::report::ProofResult;
+use crate::{
+    bellperson_prover,
+    circuits::load_or_compile,
+    device_choice::{self, DeviceChoice},
+    environment::Concern,
+    exit::{ExitClass, OrExit as _, failure},
+    inputs::{request_for, synthetic_request},
+    keys::KeyStore,
+    memory::PeakMeter,
+    output::Output,
+    request_args::decode,
+    session::Session,
+    verification::public_inputs,
+};
+
+/// Prove about a synthetic sector (a sealed one at 2 KiB), partition after partition, and verify every proof
+///
+/// The witness of the next partition is made while the device works on the ones in flight. The clock runs from the first
+/// witness to the last proof; circuit, sector, key and one proof to warm up come before it. Device time is what the device
+/// spent on the proofs, from its own clock where it has one; the busy share is device time over elapsed time. Every proof is
+/// verified, by us and by bellperson, after the clock has stopped. Peak memory is resident memory while the clock ran.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  cuzk bench proof --circuit winning-2k\n  cuzk bench proof --circuit porep-32g --device cuda \
+                  --ephemeral -n 3 -j 2 --json\n  cuzk bench proof --circuit porep-32g --device cuda --ephemeral \
+                  --partitions 1"
+)]
+pub(super) struct ProofArgs {
+    /// The circuit
+    #[arg(long, value_name = "ID")]
+    circuit: CircuitId,
+    /// What proves: `cpu`, `cuda`, or `cuda:N` for the card of number N
+    #[arg(long, value_name = "DEVICE", default_value = "cpu")]
+    device: DeviceChoice,
+    /// Proofs
+    #[arg(short = 'n', long, value_name = "N", default_value = "1")]
+    proofs: NonZeroUsize,
+    /// Partitions that the device has at a time
+    #[arg(short = 'j', long, value_name = "N", default_value = "2")]
+    in_flight: NonZeroUsize,
+    /// Only the first N partitions of each proof
+    #[arg(long, value_name = "N")]
+    partitions: Option<NonZeroUsize>,
+    /// Sectors of a WindowPoSt; other kinds have one
+    #[arg(long, value_name = "N", default_value = "1")]
+    sectors: NonZeroU32,
+    /// Make a development key on the card for this run, and no file
+    #[arg(long)]
+    ephemeral: bool,
+    /// Prove one partition on the processor, too, with the same blinding, and compare the bytes; needs the key's file
+    #[arg(long, conflicts_with = "ephemeral")]
+    same_as_cpu: bool,
+    /// Bytes of the card's memory to stay within, such as 16GiB [default: what is free]
+    #[arg(long, value_name = "BYTES", value_parser = device_choice::bytes)]
+    device_memory_limit: Option<u64>,
+    /// The folder of keys and compiled circuits [default: the folder of development keys]
+    #[arg(long, value_name = "DIR")]
+    keys: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &ProofArgs, session: &Session) -> anyhow::Result<()> {
+    session.announce(&[
+        Concern::Threads,
+        Concern::Sealing,
+        Concern::Synthesis,
+        Concern::DevelopmentKeys,
+        Concern::CacheFolder,
+    ])?;
+    let threads = session.start_threads()?;
+    let output = &session.output;
+    let id = args.circuit;
+    let store = KeyStore::new(session.environment.development_keys(args.keys.as_deref())?);
+    let device = BenchDevice::open(args.device, threads, args.device_memory_limit)?;
+    let circuit = load_or_compile(&store.folder().path, id, output)?;
+    let layout = WitnessLayout::of_compiled(id, &circuit)
+        .or_exit(ExitClass::Internal, || format!("the witness of {id}"))?;
+    let statement = statement(id, args.sectors, output)?;
+    let source = if args.ephemeral {
+        KeySource::Ephemeral
+    } else {
+        KeySource::File(&store)
+    };
+    let loaded = device.load(id, circuit, &source, output)?;
+    let pipeline = Pipeline {
+        statement: &statement,
+        layout: &layout,
+        device: &device,
+        circuit: &loaded,
+        in_flight: args.in_flight.get(),
+    };
+    let result = measure(args, pipeline, output)?;
+    if args.same_as_cpu {
+        let _step = output.step(&format!("{id}: the same proof on the processor"));
+        let cpu = BenchDevice::open(DeviceChoice::Cpu, threads, None)?;
+        let on_cpu = cpu.load(id, Arc::clone(loaded.circuit()), &source, output)?;
+        let blinding = Blinding::random();
+        let ours = pipeline.prove_one(blinding)?;
+        let on_cpu = Pipeline {
+            device: &cpu,
+            circuit: &on_cpu,
+            ..pipeline
+        };
+        expect_same(&ours, &on_cpu.prove_one(blinding)?)?;
+    }
+    output.result(&result, |page| result.write(page))
+}
+
+fn statement(id: CircuitId, sectors: NonZeroU32, output: &Output) -> anyhow::Result<Statement> {
+    let request = match sectors.get() {
+        1 => request_for(id, output)?,
+        sectors => synthetic_request(id, sectors as usize, output)?,
+    };
+    decode(&request)
+}
+
+/// Proves what was asked for, with the clock running, and verifies it.
+fn measure(
+    args: &ProofArgs,
+    pipeline: Pipeline<'_>,
+    output: &Output,
+) -> anyhow::Result<ProofResult> {
+    let (id, statement) = (args.circuit, pipeline.statement);
+    let all = statement.num_partitions();
+    let num_partitions = args.partitions.map_or(all, |asked| asked.get().min(all));
+    let step = output.step(&format!("{id}: warming up"));
+    pipeline.run(&[0])?;
+    step.rename(&format!("{id}: {} proofs", args.proofs));
+    let order: Vec<usize> = (0..args.proofs.get())
+        .flat_map(|_| 0..num_partitions)
+        .collect();
+    let meter = PeakMeter::start();
+    let cpu_before = process::cpu_time();
+    let run = pipeline.run(&order)?;
+    let cpu = process::cpu_time()
+        .zip(cpu_before)
+        .map(|(now, before)| now.saturating_sub(before));
+    let peak_rss_bytes = meter.finish();
+    step.rename(&format!("{id}: verifying"));
+    let key = pipeline.circuit.key().verifying_key();
+    verify_all(statement, key, &order, &run.proofs)?;
+    let what = (id, args, num_partitions);
+    Ok(ProofResult::new(
+        what,
+        pipeline.device,
+        &run,
+        (cpu, peak_rss_bytes),
+    ))
+}
+
+/// Verifies the proof of each partition of `order`, by us and by bellperson.
+fn verify_all(
+    statement: &Statement,
+    key: &VerifyingKey,
+    order: &[usize],
+    proofs: &[Proof],
+) -> anyhow::Result<()> {
+    let id = statement.circuit_id();
+    let statements = order
+        .iter()
+        .zip(proofs)
+        .map(|(&partition, proof)| Ok((public_inputs(statement, partition)?, *proof)))
+        .collect::<anyhow::Result<Vec<_>>>()?;
+    verify_batch(&PreparedVerifyingKey::new(key), &statements)
+        .or_exit(ExitClass::NotVerified, || format!("a proof of {id}"))?;
+    if bellperson_prover::accepts(key, &statements)? {
+        return Ok(());
+    }
+    Err(failure(
+        ExitClass::NotVerified,
+        format!("bellperson does not accept a proof of {id} that we accept"),
+    ))
+}
+
+fn expect_same(ours: &Proof, on_cpu: &Proof) -> anyhow::Result<()> {
+    if ours.to_bytes() == on_cpu.to_bytes() {
+        return Ok(());
+    }
+    Err(failure(
+        ExitClass::Internal,
+        "with the same blinding, the processor's proof has other bytes",
+    ))
+}
