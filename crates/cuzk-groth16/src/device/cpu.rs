@@ -23,14 +23,10 @@ use crate::ntt::{quotient, quotient_bytes};
 
 const NAME: &str = "cpu";
 
-/// Partitions that may be started at the same time with threads of their own: one, and another that is more urgent. As many
-/// are finished.
-const NUM_TEAMS: NonZeroUsize = NonZeroUsize::new(2).expect("two is not zero");
-
 /// How a [`CpuDevice`] uses the processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CpuSettings {
-    /// Threads that `start` uses.
+    /// Threads that `start` uses; twice as many for a small proof beside a large one.
     pub threads: NonZeroUsize,
     /// Threads that `finish` uses, beside those of the next `start`.
     pub tail_threads: NonZeroUsize,
@@ -67,8 +63,8 @@ impl CpuDevice {
     pub fn new(settings: CpuSettings) -> Result<Self, DeviceError> {
         Ok(Self {
             settings,
-            start: Teams::start("start", settings.threads, NUM_TEAMS)?,
-            tail: Arc::new(Teams::start("tail", settings.tail_threads, NUM_TEAMS)?),
+            start: Teams::start("start", settings.threads)?,
+            tail: Arc::new(Teams::start("tail", settings.tail_threads)?),
         })
     }
 }
@@ -99,7 +95,8 @@ impl ProverDevice for CpuDevice {
             witness,
             blinding,
         } = partition;
-        let team = self.start.join();
+        let log_domain = circuit.circuit().shape().log_domain();
+        let team = self.start.join(log_domain);
         let queries = Queries {
             pool: team.pool(),
             key: circuit.key().form(NAME)?,
@@ -117,7 +114,6 @@ impl ProverDevice for CpuDevice {
             }
         })?;
         let evaluate = watch.lap();
-        let log_domain = circuit.circuit().shape().log_domain();
         // Row values are freed on the way.
         let quotient = team
             .pool()
@@ -139,7 +135,7 @@ impl ProverDevice for CpuDevice {
 
         let (tail, settings) = (Arc::clone(&self.tail), self.settings.msm);
         Ok(PendingProof::new(times, move || {
-            let team = tail.join();
+            let team = tail.join(log_domain);
             let queries = Queries {
                 pool: team.pool(),
                 key: circuit.key().form(NAME)?,
@@ -168,21 +164,19 @@ impl ProverDevice for CpuDevice {
         let settings = self.settings;
         let num_b = num_b(circuit.densities());
         let num_wide = circuit.kinds().num_wide();
-        let scratch_g1 = |num| scratch_bytes::<Fp>(num, settings.threads.get(), settings.msm);
+        let threads = Teams::most_threads(settings.threads, shape.log_domain());
+        let tail_threads = Teams::most_threads(settings.tail_threads, shape.log_domain());
+        let scratch_g1 = |num| scratch_bytes::<Fp>(num, threads, settings.msm);
         let scratch_g2 = scratch_bytes::<Fp2>(
             num_b.min(num_wide + shape.num_inputs),
-            settings.tail_threads.get(),
+            tail_threads,
             settings.msm,
         );
 
         let witness = SCALAR * (shape.num_inputs + num_wide) + shape.num_aux.div_ceil(64) * 8;
         let evaluations = 3 * SCALAR * shape.num_rows();
-        let transforms = witness
-            + quotient_bytes(
-                shape.log_domain(),
-                settings.threads.get(),
-                settings.msm.arithmetic,
-            );
+        let transforms =
+            witness + quotient_bytes(shape.log_domain(), threads, settings.msm.arithmetic);
         let h_sum = witness + SCALAR * domain + scratch_g1(domain);
         let other_sums = witness + scratch_g1(shape.num_inputs + num_wide);
         Footprint {
