@@ -31,7 +31,7 @@ const SLACK_PERCENT: u64 = 10;
 /// Time between two looks at a daemon's memory.
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Holds the circuit of a WinningPoSt of 2 KiB and three of its partitions.
+/// Holds the circuit of a WinningPoSt of 2 KiB and two of its partitions.
 const WINNING_BUDGET: u64 = 128 * MIB;
 
 /// Holds the circuit of a PoRep of 2 KiB and two of its partitions.
