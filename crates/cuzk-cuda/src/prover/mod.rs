@@ -11,13 +11,14 @@ mod times;
 
 use std::{
     num::NonZeroUsize,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 use cuzk_groth16::{
-    DeviceDescription, DeviceError, Footprint, LoadedCircuit, LoadedKey, Partition, PendingProof,
-    ProverDevice, ProvingKey, StartTimes, assemble,
+    DeviceDescription, DeviceError, Footprint, FormatError, KeyError, LoadedCircuit, LoadedKey,
+    Partition, PendingProof, PointDefect, PointError, ProverDevice, ProvingKey, Section,
+    StartTimes, assemble,
 };
 use cuzk_r1cs::{CompiledCircuit, PackedWitness};
 
@@ -136,7 +137,7 @@ impl CudaDevice {
         let queued = Queue::new(device, (prepared, key), transfers, witness)
             .and_then(|queue| queue.queue(domain_size))
             .and_then(|(transfers, queued)| Ok((transfers.queued(device.session())?, queued)));
-        queued.map_err(device_error)
+        queued.map_err(|error| key_error(error, circuit.key().origin()))
     }
 }
 
@@ -173,7 +174,8 @@ impl ProverDevice for CudaDevice {
         let (device, counts) = (&self.shared.device, key.counts());
         let fits = resident_bytes(&counts) <= device.available_memory();
         let queries = if fits && self.shared.streamed.is_none() {
-            let resident = DeviceKey::upload(device, &key).map_err(device_error)?;
+            let resident =
+                DeviceKey::upload(device, &key).map_err(|error| key_error(error, key.path()))?;
             KeyQueries::Resident(Box::new(resident))
         } else {
             KeyQueries::Streamed(Arc::clone(&key))
@@ -225,6 +227,23 @@ impl ProverDevice for CudaDevice {
             pending_bytes: pinned,
             finish_bytes: pinned + MAX_RESULT_BYTES,
         }
+    }
+}
+
+/// As [`device_error`]; a point that is none is the fault of the key from `origin`.
+fn key_error(error: CudaError, origin: &Path) -> DeviceError {
+    match error {
+        CudaError::BadPoint { section, index } => DeviceError::from(KeyError::Format {
+            path: origin.to_path_buf(),
+            defect: FormatError::Point {
+                section,
+                index: index as usize,
+                defect: PointDefect::Encoding(PointError::NotOnCurve {
+                    group: if section == Section::BG2 { "G2" } else { "G1" },
+                }),
+            },
+        }),
+        error => device_error(error),
     }
 }
 

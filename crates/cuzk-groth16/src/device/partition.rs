@@ -1,7 +1,7 @@
 //! What goes into a device and what comes back.
 
 use std::any::Any;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -69,6 +69,11 @@ impl LoadedKey {
     pub fn form<T: Any>(&self, device: &'static str) -> Result<&T, DeviceError> {
         let form = self.form.downcast_ref();
         form.ok_or(DeviceError::OtherDevice { device })
+    }
+
+    /// The file that the key comes from, or what it is called in errors.
+    pub fn origin(&self) -> &Path {
+        &self.origin
     }
 
     /// The key's single points.
