@@ -62,7 +62,7 @@ pub(crate) struct TermNumbers<'a> {
 }
 
 impl<'a> Terms<'a> {
-    /// The first `len` scalars, in order.
+    /// Scalars of a range, in order.
     pub(crate) fn in_order(
         scalars: &'a DeviceBuffer<RawScalar>,
         form: ScalarForm,

@@ -201,10 +201,11 @@ impl<'a> Queue<'a> {
         let bases = self.key.g1(Section::H);
         let mut sums = Vec::new();
         for range in &self.circuit.h {
-            let (present, first) = bases.present(self.device, range.clone())?;
-            debug_assert!(first as usize == range.start || self.circuit.h.len() == 1);
+            // Whole queries have one range, which begins with the first base.
+            let (present, _first) = bases.present(self.device, range.clone())?;
             let terms = Terms::in_order(quotient, ScalarForm::Montgomery, range.clone());
-            sums.push(self.multiply(present.buffer(), &terms)?);
+            let to = (self.device, &mut self.transfers);
+            sums.push(multiply(to, present.buffer(), &terms)?);
         }
         self.marks.mark(self.device)?;
         Ok(sums)
@@ -220,21 +221,21 @@ impl<'a> Queue<'a> {
         for part in &query.parts {
             let (present, first_base) = bases.present(self.device, part.bases.clone())?;
             let bits = self.add_bits(query, part, (present.buffer(), first_base))?;
-            let values = std::mem::replace(&mut self.values, self.device.session().allocate(0)?);
             let terms = Terms {
-                scalars: &values,
+                scalars: &self.values,
                 form: ScalarForm::Montgomery,
                 range: part.wide.clone(),
                 numbers: Some(query.numbers(first_base)),
             };
-            let wide = self.multiply(present.buffer(), &terms);
-            self.values = values;
-            sums.push(Sum { bits, wide: wide? });
+            let to = (self.device, &mut self.transfers);
+            let wide = multiply(to, present.buffer(), &terms)?;
+            sums.push(Sum { bits, wide });
         }
         self.marks.mark(self.device)?;
         Ok(sums)
     }
 
+    /// The sum of the bases of a part whose variables are one.
     fn add_bits<C: DeviceGroup>(
         &mut self,
         query: &Query,
@@ -247,22 +248,22 @@ impl<'a> Queue<'a> {
         self.transfers
             .download(self.device.session(), room.result(), 1)
     }
+}
 
-    fn multiply<C: DeviceGroup>(
-        &mut self,
-        bases: &DeviceBuffer<Base<C>>,
-        terms: &Terms<'_>,
-    ) -> Result<WideSum<C>, CudaError> {
-        let session = self.device.session();
-        let plan = MsmPlan::new(terms.range.len());
-        let windows = if plan.terms == 0 {
-            self.transfers.download(session, &session.allocate(0)?, 0)?
-        } else {
-            let mut room = MultiExp::new(self.device, plan)?;
-            let entries = room.queue(self.device, bases, terms)?;
-            self.transfers
-                .download(session, entries, plan.num_results())?
-        };
-        Ok(WideSum { plan, windows })
-    }
+/// Queues a sum over field elements and the download of its windows.
+fn multiply<C: DeviceGroup>(
+    (device, transfers): (&Device, &mut Transfers),
+    bases: &DeviceBuffer<Base<C>>,
+    terms: &Terms<'_>,
+) -> Result<WideSum<C>, CudaError> {
+    let session = device.session();
+    let plan = MsmPlan::new(terms.range.len());
+    let windows = if plan.terms == 0 {
+        transfers.download(session, &session.allocate(0)?, 0)?
+    } else {
+        let mut room = MultiExp::new(device, plan)?;
+        let entries = room.queue(device, bases, terms)?;
+        transfers.download(session, entries, plan.num_results())?
+    };
+    Ok(WideSum { plan, windows })
 }
