@@ -75,7 +75,7 @@ impl fmt::Display for KernelCode {
 ///
 /// # Errors
 ///
-/// [`CudaError::NotBuilt`].
+/// [`crate::CudaError::NotBuilt`].
 #[cfg(not(feature = "cuda"))]
 pub fn devices() -> Result<Vec<DeviceInfo>, crate::CudaError> {
     Err(crate::CudaError::NotBuilt)
