@@ -58,7 +58,7 @@ fn sizes_are_those_that_were_measured() {
         assert_eq!(shape.num_inputs, info.num_inputs, "{}", info.id);
         num_checked += 1;
     }
-    assert_eq!(num_checked, 7);
+    assert_eq!(num_checked, 9);
 }
 
 #[test]
