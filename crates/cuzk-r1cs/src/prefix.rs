@@ -36,23 +36,7 @@ struct Prefix<'a> {
 impl ConstraintSystem<Fr> for Prefix<'_> {
     type Root = Self;
 
-    fn alloc<F, A, AR>(&mut self, name: A, value: F) -> Result<Variable, SynthesisError>
-    where
-        F: FnOnce() -> Result<Fr, SynthesisError>,
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-    {
-        self.rows.alloc(name, value)
-    }
-
-    fn alloc_input<F, A, AR>(&mut self, name: A, value: F) -> Result<Variable, SynthesisError>
-    where
-        F: FnOnce() -> Result<Fr, SynthesisError>,
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-    {
-        self.rows.alloc_input(name, value)
-    }
+    crate::system::delegated_variables!(rows);
 
     fn enforce<A, AR, LA, LB, LC>(&mut self, name: A, a: LA, b: LB, c: LC)
     where

@@ -70,6 +70,29 @@ macro_rules! valued_variables {
     };
 }
 
+/// Allocation in a constraint system that leaves variables to the system in one of its fields.
+macro_rules! delegated_variables {
+    ($field:ident) => {
+        fn alloc<F, A, AR>(&mut self, name: A, value: F) -> Result<Variable, SynthesisError>
+        where
+            F: FnOnce() -> Result<Fr, SynthesisError>,
+            A: FnOnce() -> AR,
+            AR: Into<String>,
+        {
+            self.$field.alloc(name, value)
+        }
+
+        fn alloc_input<F, A, AR>(&mut self, name: A, value: F) -> Result<Variable, SynthesisError>
+        where
+            F: FnOnce() -> Result<Fr, SynthesisError>,
+            A: FnOnce() -> AR,
+            AR: Into<String>,
+        {
+            self.$field.alloc_input(name, value)
+        }
+    };
+}
+
 /// Constraints in a constraint system that is after the variables alone; their closures are never called.
 macro_rules! ignored_rows {
     () => {
@@ -85,4 +108,6 @@ macro_rules! ignored_rows {
     };
 }
 
-pub(crate) use {counted_variables, ignored_rows, unnamed_root, valued_variables};
+pub(crate) use {
+    counted_variables, delegated_variables, ignored_rows, unnamed_root, valued_variables,
+};

@@ -85,23 +85,7 @@ struct ComparingRows<'a> {
 impl ConstraintSystem<Fr> for ComparingRows<'_> {
     type Root = Self;
 
-    fn alloc<F, A, AR>(&mut self, name: A, value: F) -> Result<Variable, SynthesisError>
-    where
-        F: FnOnce() -> Result<Fr, SynthesisError>,
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-    {
-        self.variables.alloc(name, value)
-    }
-
-    fn alloc_input<F, A, AR>(&mut self, name: A, value: F) -> Result<Variable, SynthesisError>
-    where
-        F: FnOnce() -> Result<Fr, SynthesisError>,
-        A: FnOnce() -> AR,
-        AR: Into<String>,
-    {
-        self.variables.alloc_input(name, value)
-    }
+    crate::system::delegated_variables!(variables);
 
     fn enforce<A, AR, LA, LB, LC>(&mut self, _: A, a: LA, b: LB, c: LC)
     where
