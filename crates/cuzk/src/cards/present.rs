@@ -30,7 +30,7 @@ impl CardPoints {
     /// # Errors
     /// Resource, when there is no driver, no such card, or no kernel for it.
     pub(crate) fn open(ordinal: usize) -> anyhow::Result<Self> {
-        open(ordinal).map(Self)
+        open(ordinal, None).map(Self)
     }
 }
 
@@ -50,7 +50,7 @@ impl PointSource for CardPoints {
 /// Resource, when the card cannot be used or has too little memory; internal, when a query is not what it should be.
 pub(crate) fn resident_key(ordinal: usize, scalars: &KeyScalars) -> anyhow::Result<ResidentKey> {
     let failed = |error| refused(ordinal, error);
-    let device = open(ordinal)?;
+    let device = open(ordinal, None)?;
     let start = Instant::now();
     let key = DeviceKey::generate(&device, scalars).map_err(failed)?;
     device.wait().map_err(failed)?;
@@ -79,14 +79,14 @@ pub(crate) fn kernel_table(
     plan: BenchPlan,
     told: &dyn Fn(&str),
 ) -> anyhow::Result<(DeviceInfo, KernelTable)> {
-    let device = open(ordinal)?;
+    let device = open(ordinal, None)?;
     let table = bench_kernels(&device, plan, &mut |operation| told(operation))
         .map_err(|error| refused(ordinal, error))?;
     Ok((device.info().clone(), table))
 }
 
-fn open(ordinal: usize) -> anyhow::Result<Device> {
-    Device::open(ordinal, u64::MAX).map_err(|error| refused(ordinal, error))
+fn open(ordinal: usize, memory_limit: Option<u64>) -> anyhow::Result<Device> {
+    Device::open(ordinal, memory_limit.unwrap_or(u64::MAX)).map_err(|error| refused(ordinal, error))
 }
 
 /// A prover on a card, of whose memory at most `memory_limit` bytes may be used.
@@ -116,11 +116,9 @@ impl CardProver {
     /// # Errors
     /// Resource, when there is no driver, no such card, or no kernel for it.
     pub(crate) fn open(ordinal: usize, memory_limit: Option<u64>) -> anyhow::Result<Self> {
-        let device = Device::open(ordinal, memory_limit.unwrap_or(u64::MAX))
-            .map_err(|error| refused(ordinal, error))?;
         Ok(Self {
             ordinal,
-            device: CudaDevice::new(device),
+            device: CudaDevice::new(open(ordinal, memory_limit)?),
         })
     }
 

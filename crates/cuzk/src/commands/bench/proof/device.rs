@@ -4,17 +4,17 @@ use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
 use cuzk_circuits::CircuitId;
 use cuzk_groth16::{
-    CpuDevice, CpuSettings, DeviceError, LoadedCircuit, Partition, PendingProof, Proof,
-    ProverDevice, setup::KeyScalars,
+    DeviceError, LoadedCircuit, Partition, PendingProof, Proof, ProverDevice, setup::KeyScalars,
 };
 use cuzk_r1cs::CompiledCircuit;
 
 use crate::{
     cards::{CardProver, CardTimes},
     development_keys::toxic_waste,
-    device_choice::DeviceChoice,
+    device_choice::{DeviceChoice, DeviceOptions},
     exit::{ExitClass, OrExit as _, classed, failure},
     keys::KeyStore,
+    local::start_device,
     output::Output,
 };
 
@@ -30,7 +30,7 @@ pub(super) enum KeySource<'a> {
 }
 
 pub(super) enum BenchDevice {
-    Cpu(CpuDevice),
+    Cpu(Arc<dyn ProverDevice>),
     Card(CardProver),
 }
 
@@ -51,16 +51,7 @@ impl BenchDevice {
         memory_limit: Option<u64>,
     ) -> anyhow::Result<Self> {
         match device {
-            DeviceChoice::Cpu => {
-                let settings = CpuSettings {
-                    threads,
-                    tail_threads: threads,
-                    ..CpuSettings::default()
-                };
-                CpuDevice::new(settings)
-                    .map(Self::Cpu)
-                    .or_exit(ExitClass::Resource, || "starting the prover".to_owned())
-            }
+            DeviceChoice::Cpu => start_device(DeviceOptions::cpu(threads)).map(Self::Cpu),
             DeviceChoice::Cuda(ordinal) => CardProver::open(ordinal, memory_limit).map(Self::Card),
         }
     }
@@ -92,7 +83,7 @@ impl BenchDevice {
         output: &Output,
     ) -> anyhow::Result<LoadedCircuit> {
         let prover: &dyn ProverDevice = match self {
-            Self::Cpu(device) => device,
+            Self::Cpu(device) => device.as_ref(),
             Self::Card(card) => card.prover(),
         };
         let key = match (source, self) {
