@@ -111,21 +111,20 @@ impl Device {
         let context = context(ordinal)?;
         let info = describe(&context)?;
         let limit = memory_limit.min(info.free_memory);
-        let session =
-            Session::open(context, &kernels::IMAGES, limit).map_err(|error| match error {
-                CudaError::Driver {
-                    call: "cuModuleLoadData",
-                    name,
-                    ..
-                } => CudaError::Architecture {
-                    ordinal,
-                    built: kernels::ARCHITECTURES,
-                    major: info.capability.0,
-                    minor: info.capability.1,
-                    name,
-                },
-                other => other,
-            })?;
+        let session = Session::open(context, limit).map_err(|error| match error {
+            CudaError::Driver {
+                call: "cuModuleLoadData",
+                name,
+                ..
+            } => CudaError::Architecture {
+                ordinal,
+                built: kernels::ARCHITECTURES,
+                major: info.capability.0,
+                minor: info.capability.1,
+                name,
+            },
+            other => other,
+        })?;
         Ok(Self { info, session })
     }
 

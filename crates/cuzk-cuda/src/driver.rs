@@ -294,7 +294,7 @@ impl Grid {
 }
 
 struct Loaded {
-    modules: Vec<sys::CUmodule>,
+    modules: HashMap<Image, sys::CUmodule>,
     functions: HashMap<&'static str, sys::CUfunction>,
 }
 
@@ -316,7 +316,7 @@ impl Drop for Session {
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner);
         if self.context.bind_to_thread().is_ok() && self.stream.synchronize().is_ok() {
-            for module in loaded.modules.drain(..) {
+            for (_, module) in loaded.modules.drain() {
                 // SAFETY: the module was loaded in this context, is unloaded once, and no kernel of it runs any more.
                 // An error cannot be reported from here and leaves the module to the context's end.
                 let _ = unsafe { result::module::unload(module) };
@@ -326,11 +326,7 @@ impl Drop for Session {
 }
 
 impl Session {
-    pub(crate) fn open(
-        context: Arc<CudaContext>,
-        images: &[Image],
-        limit: u64,
-    ) -> Result<Self, CudaError> {
+    pub(crate) fn open(context: Arc<CudaContext>, limit: u64) -> Result<Self, CudaError> {
         // SAFETY: all work goes through one stream, so there is nothing to track between streams.
         unsafe { context.disable_event_tracking() };
         // A thread that waits for a proof of a second should sleep.
@@ -341,11 +337,15 @@ impl Session {
         let stream = context
             .new_stream()
             .map_err(|e| driver_error("cuStreamCreate", e))?;
-        let mut modules = Vec::new();
-        for image in images {
+        let mut modules = HashMap::new();
+        for &image in Image::ALL {
+            let bytes = image.bytes().as_ptr().cast::<c_void>();
             // SAFETY: the image is a fat binary that nvcc wrote, embedded with its length in its header.
-            let module = unsafe { result::module::load_data(image.0.as_ptr().cast::<c_void>()) };
-            modules.push(module.map_err(|e| driver_error("cuModuleLoadData", e))?);
+            let module = unsafe { result::module::load_data(bytes) };
+            modules.insert(
+                image,
+                module.map_err(|e| driver_error("cuModuleLoadData", e))?,
+            );
         }
         let loaded = Mutex::new(Loaded {
             modules,
@@ -524,9 +524,9 @@ impl Session {
             name: error_name(error),
         };
         let name = CString::new(kernel.name).expect("kernel names have no zero byte");
+        let module = loaded.modules[&kernel.image];
         // SAFETY: the module stays loaded as long as the session.
-        let function = unsafe { result::module::get_function(loaded.modules[kernel.image], name) }
-            .map_err(failed)?;
+        let function = unsafe { result::module::get_function(module, name) }.map_err(failed)?;
         if kernel.shared_bytes > 0 {
             let attribute =
                 sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;

@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 use cuzk_cuda::CudaError;
 
-use crate::exit::{ExitClass, classed};
+use crate::exit::{ExitClass, classed, failure};
 
 #[cfg(not(feature = "cuda"))]
 pub(crate) use absent::{
@@ -56,6 +56,14 @@ pub(crate) struct ResidentKey {
 /// Why a card cannot be used, or failed.
 pub(crate) fn refused(ordinal: usize, error: CudaError) -> anyhow::Error {
     classed(ExitClass::Resource, format!("NVIDIA card {ordinal}"), error)
+}
+
+/// Why a key without a file is not made for the processor.
+pub(crate) fn ephemeral_needs_a_card() -> anyhow::Error {
+    failure(
+        ExitClass::Usage,
+        "--ephemeral keeps a key on a card: give --device cuda",
+    )
 }
 
 #[cfg(test)]

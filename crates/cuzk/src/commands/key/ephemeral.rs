@@ -8,10 +8,10 @@ use serde::Serialize;
 
 use super::Counts;
 use crate::{
-    cards::{ResidentKey, resident_key},
+    cards::{ResidentKey, ephemeral_needs_a_card, resident_key},
     circuits::load_or_compile,
     device_choice::DeviceChoice,
-    exit::{ExitClass, OrExit as _, failure},
+    exit::{ExitClass, OrExit as _},
     keys::KeyStore,
     memory::PeakMeter,
     output::Page,
@@ -40,10 +40,7 @@ pub(super) fn run(
     session: &Session,
 ) -> anyhow::Result<()> {
     let DeviceChoice::Cuda(ordinal) = device else {
-        return Err(failure(
-            ExitClass::Usage,
-            "--ephemeral keeps a key on a card: give --device cuda",
-        ));
+        return Err(ephemeral_needs_a_card());
     };
     let output = &session.output;
     let meter = PeakMeter::start();

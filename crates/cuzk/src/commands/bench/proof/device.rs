@@ -9,10 +9,10 @@ use cuzk_groth16::{
 use cuzk_r1cs::CompiledCircuit;
 
 use crate::{
-    cards::{CardProver, CardTimes},
+    cards::{CardProver, CardTimes, ephemeral_needs_a_card},
     development_keys::toxic_waste,
     device_choice::{DeviceChoice, DeviceOptions},
-    exit::{ExitClass, OrExit as _, classed, failure},
+    exit::{ExitClass, OrExit as _, classed},
     keys::KeyStore,
     local::start_device,
     output::Output,
@@ -100,12 +100,7 @@ impl BenchDevice {
                     .or_exit(ExitClass::Internal, || format!("making the key of {id}"))?;
                 card.make_key(&scalars)?
             }
-            (KeySource::Ephemeral, Self::Cpu(_)) => {
-                return Err(failure(
-                    ExitClass::Usage,
-                    "--ephemeral keeps a key on a card: give --device cuda",
-                ));
-            }
+            (KeySource::Ephemeral, Self::Cpu(_)) => return Err(ephemeral_needs_a_card()),
         };
         prover
             .load_circuit(&key, circuit)
