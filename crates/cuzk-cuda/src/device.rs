@@ -143,6 +143,11 @@ impl Device {
         self.session.accounting().peak()
     }
 
+    /// Most bytes that all live buffers may take together.
+    pub fn memory_limit(&self) -> u64 {
+        self.session.accounting().limit()
+    }
+
     /// Bytes that further buffers may take.
     pub fn available_memory(&self) -> u64 {
         self.session.accounting().available()

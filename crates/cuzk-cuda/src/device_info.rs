@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-/// What `doctor` and `status` print about a card.
+use cuzk_groth16::CardDescription;
+
+/// A card and how much of its memory was free.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceInfo {
     /// The driver's number of the card.
@@ -29,6 +31,26 @@ impl DeviceInfo {
     /// Which of the embedded kernels the card runs; none when it runs none of them.
     pub fn code(&self) -> Option<KernelCode> {
         KernelCode::for_card(self.capability, self.kernels)
+    }
+
+    /// The card in the words of all devices.
+    pub fn card(&self) -> CardDescription {
+        let (major, minor) = self.capability;
+        CardDescription {
+            number: self.ordinal,
+            name: self.name.clone(),
+            uuid: self.uuid.clone(),
+            memory_bytes: self.total_memory,
+            driver: format!(
+                "{}.{}",
+                self.driver_version / 1000,
+                self.driver_version % 1000 / 10
+            ),
+            capability: format!("{major}.{minor}"),
+            multiprocessors: self.multiprocessors,
+            kernels: self.code().map(|code| code.to_string()),
+            built_for: self.kernels,
+        }
     }
 }
 

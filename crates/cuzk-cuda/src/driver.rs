@@ -139,6 +139,10 @@ impl Accounting {
         }
     }
 
+    pub(crate) fn limit(&self) -> u64 {
+        self.limit
+    }
+
     pub(crate) fn used(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
     }

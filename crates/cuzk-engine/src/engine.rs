@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cuzk_circuits::CircuitId;
-use cuzk_groth16::ProverDevice;
+use cuzk_groth16::{CardMemory, ProverDevice};
 use tokio::sync::{Semaphore, broadcast};
 use tokio::time::Instant;
 
@@ -295,6 +295,13 @@ impl Engine {
         self.core()
             .bus
             .view(|folds| folds.buffers.get(&class).copied().unwrap_or_default())
+    }
+
+    /// Memory of the cards at this moment, in the order of the devices; none where a device is no card. Asks their drivers,
+    /// which may take their time, so it is no part of a snapshot.
+    pub fn card_memory(&self) -> Vec<Option<CardMemory>> {
+        let devices = self.core().devices.iter();
+        devices.map(|device| device.card_memory()).collect()
     }
 
     /// The state at this moment.

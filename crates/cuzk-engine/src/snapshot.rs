@@ -1,10 +1,10 @@
 //! The state of an engine at one moment, for status pages, metrics and people.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use cuzk_circuits::{CircuitId, Family};
+use cuzk_groth16::DeviceDescription;
 
 use crate::events::{BufferClass, DeviceHealth, Stage, Step};
 use crate::jobs::JobId;
@@ -25,12 +25,8 @@ pub enum Tier {
 pub struct DeviceStatus {
     /// Its index in the list that the engine was started with.
     pub index: usize,
-    /// Short name.
-    pub name: &'static str,
-    /// Implementation of its arithmetic.
-    pub arithmetic: &'static str,
-    /// Threads that `start` uses.
-    pub threads: NonZeroUsize,
+    /// What it is.
+    pub description: DeviceDescription,
     /// How far it is trusted.
     pub health: DeviceHealth,
     /// What it failed with last.
@@ -39,6 +35,13 @@ pub struct DeviceStatus {
     pub in_flight: Vec<(JobId, CircuitId, usize)>,
     /// Time in which at least one of its partitions was in `start` or `finish`.
     pub busy: Duration,
+}
+
+impl DeviceStatus {
+    /// What clients, logs and metrics call the device.
+    pub fn id(&self) -> String {
+        format!("{}-{}", self.description.name, self.index)
+    }
 }
 
 /// A key and its circuit.

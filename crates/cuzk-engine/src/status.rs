@@ -123,13 +123,10 @@ fn devices(core: &Core, folds: &Folds, now: Duration) -> Vec<DeviceStatus> {
     let devices = core.devices.iter().enumerate();
     devices
         .map(|(index, device)| {
-            let description = device.describe();
             let (health, last_error, in_flight) = core.devices.state_of(index);
             DeviceStatus {
                 index,
-                name: description.name,
-                arithmetic: description.arithmetic,
-                threads: description.threads,
+                description: device.describe(),
                 health,
                 last_error,
                 in_flight,

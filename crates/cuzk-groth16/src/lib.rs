@@ -18,8 +18,9 @@ pub use curve::{
     decode_point_unchecked, encode_point,
 };
 pub use device::{
-    Blame, CpuDevice, CpuSettings, DeviceDescription, DeviceError, Footprint, LoadedCircuit,
-    LoadedKey, Partition, PendingProof, ProverDevice, ReferenceDevice, StartTimes,
+    Blame, CardDescription, CardMemory, CpuDevice, CpuSettings, DeviceDescription, DeviceError,
+    Footprint, LoadedCircuit, LoadedKey, Partition, PendingProof, ProverDevice, ReferenceDevice,
+    StartTimes,
 };
 pub use field::{Coordinate, Fp, Fp2, InversionScratch, batch_invert};
 pub use key::{

@@ -1,8 +1,12 @@
 //! Everything that is shown about a running engine, from one place: calls and admin pages cannot disagree.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use cuzk_engine::{Engine, Event, Snapshot, Stamped};
+use cuzk_groth16::CardMemory;
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
 use crate::metrics::{Fold, render};
@@ -11,7 +15,12 @@ use crate::metrics::{Fold, render};
 pub(crate) struct Observation {
     engine: Engine,
     fold: Mutex<Fold>,
+    /// Held by who asks the cards' drivers.
+    asking: Arc<tokio::sync::Mutex<()>>,
 }
+
+/// A status without the free memory of a card is better than none.
+const DRIVER_PATIENCE: Duration = Duration::from_secs(2);
 
 impl Observation {
     /// Nothing observed yet.
@@ -19,6 +28,7 @@ impl Observation {
         Arc::new(Self {
             engine,
             fold: Mutex::default(),
+            asking: Arc::default(),
         })
     }
 
@@ -74,6 +84,24 @@ impl Observation {
     /// The engine's state.
     pub(crate) fn snapshot(&self) -> Snapshot {
         self.engine.snapshot()
+    }
+
+    /// Memory of the cards, in the order of the devices; empty when a driver does not answer in time. Such a driver keeps
+    /// one thread, however often it is asked for.
+    pub(crate) async fn card_memory(&self) -> Vec<Option<CardMemory>> {
+        let (turn, engine) = (Arc::clone(&self.asking), self.engine.clone());
+        let asked = async {
+            let turn = turn.lock_owned().await;
+            let ask = move || {
+                let _until_answered = turn;
+                engine.card_memory()
+            };
+            tokio::task::spawn_blocking(ask).await
+        };
+        match tokio::time::timeout(DRIVER_PATIENCE, asked).await {
+            Ok(Ok(memory)) => memory,
+            _ => Vec::new(),
+        }
     }
 
     fn fold(&self) -> std::sync::MutexGuard<'_, Fold> {

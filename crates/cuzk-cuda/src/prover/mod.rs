@@ -16,8 +16,8 @@ use std::{
 };
 
 use cuzk_groth16::{
-    DeviceDescription, DeviceError, Footprint, FormatError, KeyError, LoadedCircuit, LoadedKey,
-    Partition, PendingProof, PointDefect, PointError, ProverDevice, ProvingKey, Section,
+    CardMemory, DeviceDescription, DeviceError, Footprint, FormatError, KeyError, LoadedCircuit,
+    LoadedKey, Partition, PendingProof, PointDefect, PointError, ProverDevice, ProvingKey, Section,
     StartTimes, assemble,
 };
 use cuzk_r1cs::{CompiledCircuit, PackedWitness};
@@ -167,7 +167,17 @@ impl ProverDevice for CudaDevice {
             threads: NonZeroUsize::MIN,
             tail_threads: NonZeroUsize::MIN,
             arithmetic: kernels::ARCHITECTURES,
+            card: Some(self.shared.device.info().card()),
         }
+    }
+
+    fn card_memory(&self) -> Option<CardMemory> {
+        let device = &self.shared.device;
+        Some(CardMemory {
+            free_bytes: device.free_memory().ok(),
+            used_bytes: device.used_memory(),
+            limit_bytes: device.memory_limit(),
+        })
     }
 
     fn load_key(&self, key: Arc<ProvingKey>) -> Result<LoadedKey, DeviceError> {

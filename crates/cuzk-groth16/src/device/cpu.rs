@@ -76,6 +76,7 @@ impl ProverDevice for CpuDevice {
             threads: self.settings.threads,
             tail_threads: self.settings.tail_threads,
             arithmetic: self.settings.msm.arithmetic.name(),
+            card: None,
         }
     }
 

@@ -5,6 +5,7 @@
 //! device needs no more of the worker; `finish` waits, does the tail and returns the proof. With the same blinding every device returns the same proof.
 
 mod bases;
+mod card;
 mod cpu;
 mod error;
 mod partition;
@@ -18,6 +19,7 @@ use std::sync::Arc;
 
 use cuzk_r1cs::CompiledCircuit;
 
+pub use card::{CardDescription, CardMemory};
 pub use cpu::{CpuDevice, CpuSettings};
 pub use error::{Blame, DeviceError};
 pub use partition::{Footprint, LoadedCircuit, LoadedKey, Partition, PendingProof, StartTimes};
@@ -30,6 +32,11 @@ use crate::proof::Proof;
 pub trait ProverDevice: Send + Sync {
     /// What the device is.
     fn describe(&self) -> DeviceDescription;
+
+    /// The card's memory now; none for a device that has none of its own. Asks the driver, which may take its time.
+    fn card_memory(&self) -> Option<CardMemory> {
+        None
+    }
 
     /// Makes a key ready for proofs.
     ///
@@ -86,4 +93,6 @@ pub struct DeviceDescription {
     pub tail_threads: NonZeroUsize,
     /// Implementation of the arithmetic, such as `avx512-ifma`.
     pub arithmetic: &'static str,
+    /// The card that it is; none for a device that computes on the machine's processor.
+    pub card: Option<CardDescription>,
 }

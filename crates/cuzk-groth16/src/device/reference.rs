@@ -37,6 +37,7 @@ impl ProverDevice for ReferenceDevice {
             threads: NonZeroUsize::MIN,
             tail_threads: NonZeroUsize::MIN,
             arithmetic: "blst",
+            card: None,
         }
     }
 

@@ -53,8 +53,9 @@ async fn metrics(State(observation): State<Arc<Observation>>) -> impl IntoRespon
 }
 
 async fn status(State(observation): State<Arc<Observation>>) -> Json<StatusPage> {
+    let memory = observation.card_memory().await;
     let jobs = observation.engine().jobs();
-    Json(StatusPage::of(&observation.snapshot(), &jobs))
+    Json(StatusPage::of(&observation.snapshot(), &memory, &jobs))
 }
 
 async fn timeline(State(observation): State<Arc<Observation>>) -> Json<TimelinePage> {

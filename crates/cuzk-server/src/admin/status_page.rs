@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use cuzk_engine::{JobOutcome, JobSummary, PartitionState, RunningStep, Snapshot, Tier};
+use cuzk_groth16::{CardDescription, CardMemory};
 use serde::Serialize;
 
-use crate::wire::{device_id, health, queue_name};
+use crate::wire::{health, queue_name};
 
 /// The page.
 #[derive(Debug, Serialize)]
@@ -32,10 +33,19 @@ struct Device {
     id: String,
     arithmetic: &'static str,
     threads: usize,
+    card: Option<Card>,
     health: &'static str,
     last_error: Option<String>,
     in_flight: Vec<InFlight>,
     busy_s: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Card {
+    #[serde(flatten)]
+    description: CardDescription,
+    #[serde(flatten)]
+    memory: Option<CardMemory>,
 }
 
 #[derive(Debug, Serialize)]
@@ -116,14 +126,19 @@ struct Job {
 }
 
 impl StatusPage {
-    pub(crate) fn of(snapshot: &Snapshot, jobs: &[JobSummary]) -> Self {
+    /// The page; `memory` is in the order of the devices, as far as it is known.
+    pub(crate) fn of(
+        snapshot: &Snapshot,
+        memory: &[Option<CardMemory>],
+        jobs: &[JobSummary],
+    ) -> Self {
         let (ready_partitions, ready_capacity) = snapshot.ready;
         Self {
             version: env!("CARGO_PKG_VERSION"),
             health: health(snapshot),
             degraded: snapshot.degraded.clone(),
             uptime_s: snapshot.uptime.as_secs_f64(),
-            devices: devices(snapshot),
+            devices: devices(snapshot, memory),
             keys: keys(snapshot),
             queues: queues(snapshot),
             totals: totals(snapshot),
@@ -138,16 +153,20 @@ impl StatusPage {
     }
 }
 
-fn devices(snapshot: &Snapshot) -> Vec<Device> {
+fn devices(snapshot: &Snapshot, memory: &[Option<CardMemory>]) -> Vec<Device> {
     let in_flight = |&(job, circuit, partition): &(cuzk_engine::JobId, _, _)| InFlight {
         job: job.to_string(),
         circuit: cuzk_circuits::CircuitId::to_string(&circuit),
         partition,
     };
     let devices = snapshot.devices.iter().map(|device| Device {
-        id: device_id(device),
-        arithmetic: device.arithmetic,
-        threads: device.threads.get(),
+        id: device.id(),
+        arithmetic: device.description.arithmetic,
+        threads: device.description.threads.get(),
+        card: device.description.card.clone().map(|description| Card {
+            description,
+            memory: memory.get(device.index).copied().flatten(),
+        }),
         health: device.health.name(),
         last_error: device.last_error.clone(),
         in_flight: device.in_flight.iter().map(in_flight).collect(),

@@ -9,10 +9,7 @@ use super::{
     fold::Fold,
     histogram::Histogram,
 };
-use crate::{
-    process,
-    wire::{device_id, queue_name},
-};
+use crate::{process, wire::queue_name};
 
 /// All metrics as text.
 pub(crate) fn render(fold: &Fold, snapshot: &Snapshot) -> String {
@@ -91,7 +88,7 @@ impl Page {
         self.head(&catalog::DEVICE_BUSY);
         for device in &snapshot.devices {
             let busy = device.busy.as_secs_f64();
-            self.sample(&catalog::DEVICE_BUSY, &[&device_id(device)], busy);
+            self.sample(&catalog::DEVICE_BUSY, &[&device.id()], busy);
         }
         self.head(&catalog::DEVICE_HEALTH);
         for device in &snapshot.devices {
@@ -100,7 +97,7 @@ impl Page {
                 DeviceHealth::Suspect,
                 DeviceHealth::Quarantined,
             ] {
-                let labels = [device_id(device), health.name().to_owned()];
+                let labels = [device.id(), health.name().to_owned()];
                 let value = f64::from(u8::from(device.health == health));
                 self.sample(
                     &catalog::DEVICE_HEALTH,

@@ -10,8 +10,8 @@ use std::{
 };
 
 use cuzk_engine::{
-    CancelReason, Engine, ErrorClass, Event, JobId, JobOutcome, JobRequest, JobStatus, Stamped,
-    Submitted, UnknownJob,
+    CancelReason, DeviceStatus, Engine, ErrorClass, Event, JobId, JobOutcome, JobRequest,
+    JobStatus, Stamped, Submitted, UnknownJob,
 };
 use cuzk_proto::v1::{AwaitProofResponse, SubmitProofRequest, await_proof_response};
 use tokio::{
@@ -26,7 +26,7 @@ use tonic::Status;
 use crate::{
     journal::{Acceptance, Identity, Journal, JournalError, Unfinished, unix_ms},
     status_code::{journal_refusal, refusal},
-    wire::{answer_of, device_id, job_request, terms_of},
+    wire::{answer_of, job_request, terms_of},
 };
 
 /// The jobs of one daemon; cheap to clone.
@@ -207,7 +207,7 @@ impl Ledger {
             snapshot
                 .devices
                 .get(index)
-                .map_or_else(String::new, device_id)
+                .map_or_else(String::new, DeviceStatus::id)
         });
         if is_interrupted(outcome) {
             return answer;

@@ -3,7 +3,7 @@
 use std::{pin::Pin, sync::Arc, time::Duration};
 
 use cuzk_circuits::CircuitId;
-use cuzk_engine::JobSummary;
+use cuzk_engine::{DeviceStatus, JobSummary};
 use cuzk_proto::v1::{self, await_proof_response, proving_engine_server::ProvingEngine};
 use tokio_stream::Stream;
 use tonic::{Request, Response, Status};
@@ -16,7 +16,7 @@ use super::{
 use crate::{
     observation::Observation,
     status_code::status_of,
-    wire::{capabilities, device_id, job_info, ms, status_response},
+    wire::{capabilities, job_info, ms, status_response},
 };
 
 /// Translates calls; cheap to clone.
@@ -87,8 +87,9 @@ impl ProvingEngine for Proving {
     }
 
     async fn get_status(&self, _: Request<v1::GetStatusRequest>) -> Answer<v1::GetStatusResponse> {
+        let memory = self.observation.card_memory().await;
         let snapshot = self.ledger.engine().snapshot();
-        Ok(Response::new(status_response(&snapshot)))
+        Ok(Response::new(status_response(&snapshot, &memory)))
     }
 
     async fn get_metrics(
@@ -181,7 +182,7 @@ impl Proving {
         let snapshot = self.ledger.engine().snapshot();
         device
             .and_then(|index| snapshot.devices.get(index))
-            .map_or_else(String::new, device_id)
+            .map_or_else(String::new, DeviceStatus::id)
     }
 }
 

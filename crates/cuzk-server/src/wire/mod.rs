@@ -7,5 +7,5 @@ mod words;
 
 pub(crate) use answer::{answer_of, ms};
 pub(crate) use request::{job_request, terms_of};
-pub(crate) use status::{capabilities, device_id, health, job_info, status_response};
+pub(crate) use status::{capabilities, health, job_info, status_response};
 pub(crate) use words::{kind_of, priority_of, queue_name};

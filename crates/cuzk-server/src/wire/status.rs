@@ -6,19 +6,23 @@ use cuzk_circuits::Family;
 use cuzk_engine::{
     DeviceStatus, JobOutcome, JobSummary, PartitionState, ResidentStatus, Snapshot, Tier,
 };
+use cuzk_groth16::CardMemory;
 use cuzk_proto::v1::{self, JobState};
 
 use super::{answer::ms, kind_of, priority_of, queue_name};
 
-/// What clients and logs call a device.
-pub(crate) fn device_id(device: &DeviceStatus) -> String {
-    format!("{}-{}", device.name, device.index)
-}
-
-/// The answer of `GetStatus`.
-pub(crate) fn status_response(snapshot: &Snapshot) -> v1::GetStatusResponse {
+/// The answer of `GetStatus`; `memory` is in the order of the devices, as far as it is known.
+pub(crate) fn status_response(
+    snapshot: &Snapshot,
+    memory: &[Option<CardMemory>],
+) -> v1::GetStatusResponse {
+    let of_card = |index: usize| memory.get(index).copied().flatten();
     v1::GetStatusResponse {
-        gpus: snapshot.devices.iter().map(device).collect(),
+        gpus: snapshot
+            .devices
+            .iter()
+            .map(|status| device(status, of_card(status.index)))
+            .collect(),
         loaded_srs: snapshot.residents.iter().map(resident).collect(),
         queues: snapshot
             .queues
@@ -54,20 +58,35 @@ pub(crate) fn health(snapshot: &Snapshot) -> &'static str {
     }
 }
 
-fn device(status: &DeviceStatus) -> v1::GpuStatus {
+fn device(status: &DeviceStatus, memory: Option<CardMemory>) -> v1::GpuStatus {
     let current = status.in_flight.first();
-    v1::GpuStatus {
+    let description = &status.description;
+    let of_device = v1::GpuStatus {
         ordinal: clamped(status.index),
-        name: format!("{} ({})", status.name, status.arithmetic),
-        vram_total_bytes: 0,
-        vram_free_bytes: 0,
+        name: format!("{} ({})", description.name, description.arithmetic),
         current_job_id: current.map_or_else(String::new, |(job, ..)| job.to_string()),
         current_proof_kind: current.map_or_else(String::new, |(_, circuit, _)| {
             queue_name(circuit.family).to_owned()
         }),
-        id: device_id(status),
+        id: status.id(),
         state: status.health.name().to_owned(),
         reason: status.last_error.clone().unwrap_or_default(),
+        ..v1::GpuStatus::default()
+    };
+    let Some(card) = &description.card else {
+        return of_device;
+    };
+    v1::GpuStatus {
+        ordinal: clamped(card.number),
+        name: card.name.clone(),
+        uuid: card.uuid.clone(),
+        driver: card.driver.clone(),
+        kernels: card.kernels.clone().unwrap_or_default(),
+        vram_total_bytes: card.memory_bytes,
+        vram_free_bytes: memory.and_then(|memory| memory.free_bytes).unwrap_or(0),
+        vram_used_bytes: memory.map_or(0, |memory| memory.used_bytes),
+        vram_limit_bytes: memory.map_or(0, |memory| memory.limit_bytes),
+        ..of_device
     }
 }
 
@@ -143,7 +162,7 @@ pub(crate) fn capabilities(
             .iter()
             .map(|resident| resident.circuit.to_string())
             .collect(),
-        devices: snapshot.devices.iter().map(device_id).collect(),
+        devices: snapshot.devices.iter().map(DeviceStatus::id).collect(),
         max_message_bytes,
         budget_bytes: snapshot.budget.total_bytes,
     }
@@ -151,4 +170,71 @@ pub(crate) fn capabilities(
 
 fn clamped(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{num::NonZeroUsize, time::Duration};
+
+    use cuzk_engine::DeviceHealth;
+    use cuzk_groth16::{CardDescription, DeviceDescription};
+
+    use super::*;
+
+    fn status(card: Option<CardDescription>) -> DeviceStatus {
+        DeviceStatus {
+            index: 1,
+            description: DeviceDescription {
+                name: "cuda",
+                threads: NonZeroUsize::MIN,
+                tail_threads: NonZeroUsize::MIN,
+                arithmetic: "90",
+                card,
+            },
+            health: DeviceHealth::Healthy,
+            last_error: None,
+            in_flight: Vec::new(),
+            busy: Duration::ZERO,
+        }
+    }
+
+    #[test]
+    fn a_card_is_told_by_its_own_name_number_and_memory() {
+        let card = CardDescription {
+            number: 3,
+            name: "NVIDIA H200".to_owned(),
+            uuid: "GPU-0".to_owned(),
+            memory_bytes: 139 << 30,
+            driver: "13.0".to_owned(),
+            capability: "9.0".to_owned(),
+            multiprocessors: 132,
+            kernels: Some("sm_90".to_owned()),
+            built_for: "90,100",
+        };
+        let memory = CardMemory {
+            free_bytes: Some(100 << 30),
+            used_bytes: 5 << 30,
+            limit_bytes: 64 << 30,
+        };
+        let told = device(&status(Some(card)), Some(memory));
+        assert_eq!((told.ordinal, told.name.as_str()), (3, "NVIDIA H200"));
+        assert_eq!((told.id.as_str(), told.uuid.as_str()), ("cuda-1", "GPU-0"));
+        assert_eq!(
+            (told.driver.as_str(), told.kernels.as_str()),
+            ("13.0", "sm_90")
+        );
+        let vram = [told.vram_total_bytes, told.vram_free_bytes];
+        assert_eq!(vram, [139 << 30, 100 << 30]);
+        assert_eq!(
+            [told.vram_used_bytes, told.vram_limit_bytes],
+            [5 << 30, 64 << 30]
+        );
+    }
+
+    #[test]
+    fn a_device_that_is_no_card_has_its_index_and_no_memory_of_its_own() {
+        let told = device(&status(None), None);
+        assert_eq!((told.ordinal, told.name.as_str()), (1, "cuda (90)"));
+        assert_eq!((told.vram_total_bytes, told.uuid.as_str()), (0, ""));
+    }
 }

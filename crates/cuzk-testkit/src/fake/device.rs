@@ -56,6 +56,7 @@ impl ProverDevice for FakeDevice {
             threads: NonZeroUsize::MIN,
             tail_threads: NonZeroUsize::MIN,
             arithmetic: "none",
+            card: None,
         }
     }
 

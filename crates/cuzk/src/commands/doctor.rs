@@ -6,6 +6,7 @@ use clap::Args;
 use cuzk_circuits::CircuitId;
 use cuzk_cuda::{CudaError, DeviceInfo, devices, resident_bytes};
 use cuzk_engine::memory_limit;
+use cuzk_groth16::CardDescription;
 use serde::Serialize;
 
 use crate::{
@@ -39,17 +40,9 @@ struct Report {
 
 #[derive(Debug, Serialize)]
 struct Card {
-    number: usize,
-    name: String,
-    uuid: String,
-    memory_bytes: u64,
+    #[serde(flatten)]
+    description: CardDescription,
     free_bytes: u64,
-    driver: String,
-    capability: String,
-    multiprocessors: u32,
-    /// Architecture of the kernels that the card runs.
-    kernels: Option<String>,
-    built_for: &'static str,
 }
 
 #[derive(Debug, Serialize)]
@@ -91,7 +84,7 @@ impl Report {
             threads,
             memory_bytes: memory_limit().map(|limit| limit.bytes),
             keys: keys(folder, &cards),
-            cards: cards.into_iter().map(Card::new).collect(),
+            cards: cards.iter().map(Card::new).collect(),
             no_cards,
             key_folder: folder.to_string(),
         }
@@ -130,7 +123,7 @@ impl Report {
         heading.extend(
             self.cards
                 .iter()
-                .map(|card| format!("card {}", card.number)),
+                .map(|card| format!("card {}", card.description.number)),
         );
         let rows = self.keys.iter().map(Key::row);
         let table: Vec<_> = std::iter::once(heading).chain(rows).collect();
@@ -189,48 +182,40 @@ impl Key {
 }
 
 impl Card {
-    fn new(info: DeviceInfo) -> Self {
-        let (major, minor) = (info.driver_version / 1000, info.driver_version % 1000 / 10);
+    fn new(info: &DeviceInfo) -> Self {
         Self {
-            number: info.ordinal,
-            kernels: info.code().map(|code| code.to_string()),
-            memory_bytes: info.total_memory,
+            description: info.card(),
             free_bytes: info.free_memory,
-            driver: format!("{major}.{minor}"),
-            capability: format!("{}.{}", info.capability.0, info.capability.1),
-            multiprocessors: info.multiprocessors,
-            built_for: info.kernels,
-            name: info.name,
-            uuid: info.uuid,
         }
     }
 
     fn write(&self, page: &mut Page) {
-        let kernels = match &self.kernels {
-            Some(code) => format!("{code}, of those built: {}", self.built_for),
+        let card = &self.description;
+        let kernels = match &card.kernels {
+            Some(code) => format!("{code}, of those built: {}", card.built_for),
             None => format!(
                 "NONE: this program has code for {}; build it with CUZK_CUDA_ARCHS={}",
-                self.built_for,
-                self.capability.replace('.', "")
+                card.built_for,
+                card.capability.replace('.', "")
             ),
         };
         page.fields(&[
-            (&format!("card {}", self.number), self.name.clone()),
-            ("uuid", self.uuid.clone()),
+            (&format!("card {}", card.number), card.name.clone()),
+            ("uuid", card.uuid.clone()),
             (
                 "memory",
                 format!(
                     "{}, {} free",
-                    units::bytes(self.memory_bytes),
+                    units::bytes(card.memory_bytes),
                     units::bytes(self.free_bytes)
                 ),
             ),
-            ("driver", format!("CUDA {}", self.driver)),
+            ("driver", format!("CUDA {}", card.driver)),
             (
                 "capability",
                 format!(
                     "{}, {} multiprocessors",
-                    self.capability, self.multiprocessors
+                    card.capability, card.multiprocessors
                 ),
             ),
             ("kernels", kernels),
@@ -282,10 +267,10 @@ mod tests {
         let kernels: Vec<_> = report
             .cards
             .iter()
-            .map(|card| card.kernels.as_deref())
+            .map(|card| card.description.kernels.as_deref())
             .collect();
         assert_eq!(kernels, [Some("sm_90"), None]);
-        assert_eq!(report.cards[0].driver, "13.0");
+        assert_eq!(report.cards[0].description.driver, "13.0");
     }
 
     #[test]

@@ -200,6 +200,9 @@ fn circuits(engine: &Engine) -> Vec<String> {
 
 fn describe(device: &dyn ProverDevice) -> String {
     let description = device.describe();
+    if let Some(card) = &description.card {
+        return format!("card {}: {}, {}", card.number, card.name, card.uuid);
+    }
     format!(
         "{} ({}), {} threads",
         description.name, description.arithmetic, description.threads

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use clap::Args;
 use cuzk_proto::v1::{
-    GetStatusRequest, GetStatusResponse, JobInfo, JobState, ListJobsRequest, srs_status::Tier,
+    GetStatusRequest, GetStatusResponse, GpuStatus, JobInfo, JobState, ListJobsRequest,
+    srs_status::Tier,
 };
 use serde::Serialize;
 
@@ -55,6 +56,23 @@ struct DeviceLine {
     state: String,
     reason: String,
     job: String,
+    #[serde(flatten)]
+    card: Option<CardLine>,
+}
+
+/// What only a card has.
+#[derive(Debug, Serialize)]
+struct CardLine {
+    number: u32,
+    uuid: String,
+    memory_bytes: u64,
+    /// What the driver can give to any program.
+    free_bytes: u64,
+    /// Held by the daemon's buffers.
+    used_bytes: u64,
+    limit_bytes: u64,
+    driver: String,
+    kernels: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -152,13 +170,7 @@ pub(super) fn write_keys(page: &mut Page, keys: &[KeyLine]) {
 impl StatusResult {
     fn new(status: GetStatusResponse, jobs: Vec<JobInfo>) -> Self {
         let keys = key_lines(&status);
-        let devices = status.gpus.into_iter().map(|device| DeviceLine {
-            id: device.id,
-            name: device.name,
-            state: device.state,
-            reason: device.reason,
-            job: device.current_job_id,
-        });
+        let devices = status.gpus.into_iter().map(DeviceLine::new);
         let queues = status.queues.into_iter().map(|queue| QueueLine {
             queue: queue.proof_kind,
             pending: queue.pending,
@@ -210,6 +222,12 @@ impl StatusResult {
         ];
         rows.extend(self.devices.iter().map(DeviceLine::row));
         page.table(&rows);
+        for device in &self.devices {
+            if let Some(card) = &device.card {
+                page.line("");
+                card.write(&device.id, page);
+            }
+        }
         page.line("");
         write_keys(page, &self.keys);
         page.line("");
@@ -231,6 +249,28 @@ impl StatusResult {
 }
 
 impl DeviceLine {
+    fn new(device: GpuStatus) -> Self {
+        // The processor has no memory of its own.
+        let card = (device.vram_total_bytes > 0).then_some(CardLine {
+            number: device.ordinal,
+            uuid: device.uuid,
+            memory_bytes: device.vram_total_bytes,
+            free_bytes: device.vram_free_bytes,
+            used_bytes: device.vram_used_bytes,
+            limit_bytes: device.vram_limit_bytes,
+            driver: device.driver,
+            kernels: device.kernels,
+        });
+        Self {
+            id: device.id,
+            name: device.name,
+            state: device.state,
+            reason: device.reason,
+            job: device.current_job_id,
+            card,
+        }
+    }
+
     fn row(&self) -> Vec<String> {
         let state = if self.reason.is_empty() {
             self.state.clone()
@@ -238,6 +278,26 @@ impl DeviceLine {
             format!("{}: {}", self.state, self.reason)
         };
         vec![self.id.clone(), self.name.clone(), state, self.job.clone()]
+    }
+}
+
+impl CardLine {
+    fn write(&self, id: &str, page: &mut Page) {
+        page.fields(&[
+            (id, format!("card {}, {}", self.number, self.uuid)),
+            (
+                "memory",
+                format!(
+                    "{}, {} free; {} used of at most {}",
+                    units::bytes(self.memory_bytes),
+                    units::bytes(self.free_bytes),
+                    units::bytes(self.used_bytes),
+                    units::bytes(self.limit_bytes)
+                ),
+            ),
+            ("driver", format!("CUDA {}", self.driver)),
+            ("kernels", self.kernels.clone()),
+        ]);
     }
 }
 
@@ -281,5 +341,38 @@ impl JobLine {
             format!("{} of {}", self.partitions_proved, self.partitions),
             self.request_id.clone(),
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_card_has_memory_of_its_own() {
+        let gpu = |id: &str, vram_total_bytes| GpuStatus {
+            id: id.to_owned(),
+            vram_total_bytes,
+            vram_free_bytes: 7,
+            vram_used_bytes: 2,
+            vram_limit_bytes: 9,
+            uuid: "GPU-0".to_owned(),
+            ..GpuStatus::default()
+        };
+        let status = GetStatusResponse {
+            gpus: vec![gpu("cpu-0", 0), gpu("cuda-1", 10)],
+            ..GetStatusResponse::default()
+        };
+        let json = serde_json::to_value(StatusResult::new(status, Vec::new()))
+            .expect("a status is plain data");
+        assert_eq!(json["devices"][0].get("memory_bytes"), None);
+        let card = &json["devices"][1];
+        assert_eq!(
+            (&card["uuid"], &card["id"]),
+            (&"GPU-0".into(), &"cuda-1".into())
+        );
+        let bytes = ["memory_bytes", "free_bytes", "used_bytes", "limit_bytes"]
+            .map(|name| card[name].as_u64());
+        assert_eq!(bytes, [Some(10), Some(7), Some(2), Some(9)]);
     }
 }

@@ -45,10 +45,10 @@ impl Observed {
             };
             (stage.name().to_owned(), total)
         });
-        let devices = snapshot.devices.iter().map(|device| {
-            let name = format!("{}-{}", device.name, device.index);
-            (name, device.busy.as_secs_f64())
-        });
+        let devices = snapshot
+            .devices
+            .iter()
+            .map(|device| (device.id(), device.busy.as_secs_f64()));
         let buffers = || snapshot.buffers.iter();
         let name = |class: &cuzk_engine::BufferClass| class.name().to_owned();
         Self {

@@ -56,6 +56,7 @@ impl Record<'_> {
                 "memory": cuzk_engine::memory_limit().map(|limit| limit.bytes),
                 "threads": self.threads,
                 "arithmetic": self.device.arithmetic,
+                "card": self.device.card,
             },
             "settings": self.settings.map(settings),
             "result": serde_json::to_value(self.result).context("the result as JSON")?,
