@@ -4,7 +4,8 @@ use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
 use cuzk_circuits::CircuitId;
 use cuzk_groth16::{
-    DeviceError, LoadedCircuit, Partition, PendingProof, Proof, ProverDevice, setup::KeyScalars,
+    CardMemory, DeviceError, LoadedCircuit, Partition, PendingProof, Proof, ProverDevice,
+    setup::KeyScalars,
 };
 use cuzk_r1cs::CompiledCircuit;
 
@@ -71,6 +72,18 @@ impl BenchDevice {
         }
     }
 
+    /// A card's memory now; none for the processor.
+    pub(super) fn card_memory(&self) -> Option<CardMemory> {
+        self.prover().card_memory()
+    }
+
+    fn prover(&self) -> &dyn ProverDevice {
+        match self {
+            Self::Cpu(device) => device.as_ref(),
+            Self::Card(card) => card.prover(),
+        }
+    }
+
     /// Loads a circuit with its key.
     ///
     /// # Errors
@@ -82,10 +95,7 @@ impl BenchDevice {
         source: &KeySource<'_>,
         output: &Output,
     ) -> anyhow::Result<LoadedCircuit> {
-        let prover: &dyn ProverDevice = match self {
-            Self::Cpu(device) => device.as_ref(),
-            Self::Card(card) => card.prover(),
-        };
+        let prover = self.prover();
         let key = match (source, self) {
             (KeySource::File(store), _) => {
                 let key = store.open(id)?;

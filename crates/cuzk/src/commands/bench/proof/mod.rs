@@ -2,6 +2,7 @@
 //! witness and proof.
 
 mod device;
+mod free_memory;
 mod pipeline;
 mod report;
 
@@ -17,8 +18,9 @@ use cuzk_groth16::{Blinding, PreparedVerifyingKey, Proof, VerifyingKey, verify_b
 use cuzk_server::process;
 
 use self::device::{BenchDevice, KeySource};
+use self::free_memory::FreeMemory;
 use self::pipeline::Pipeline;
-use self::report::ProofResult;
+use self::report::{ProofResult, Used};
 use crate::{
     bellperson_prover,
     circuits::load_or_compile,
@@ -39,7 +41,8 @@ use crate::{
 /// The witness of the next partition is made while the device works on the ones in flight. The clock runs from the first
 /// witness to the last proof; circuit, sector, key and one proof to warm up come before it. Device time is what the device
 /// spent on the proofs, from its own clock where it has one; the busy share is device time over elapsed time. Every proof is
-/// verified, by us and by bellperson, after the clock has stopped. Peak memory is resident memory while the clock ran.
+/// verified, by us and by bellperson, after the clock has stopped. Peak memory is resident memory while the clock ran. A card's
+/// free memory is what its driver reports, read after every proof; that it shrinks is a warning.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  cuzk bench proof --circuit winning-2k\n  cuzk bench proof --circuit porep-32g --device cuda \
@@ -149,6 +152,7 @@ fn measure(
     let order: Vec<usize> = (0..args.proofs.get())
         .flat_map(|_| 0..num_partitions)
         .collect();
+    let memory_before = pipeline.device.card_memory();
     let meter = PeakMeter::start();
     let cpu_before = process::cpu_time();
     let run = pipeline.run(&order)?;
@@ -156,6 +160,16 @@ fn measure(
         .zip(cpu_before)
         .map(|(now, before)| now.saturating_sub(before));
     let peak_rss_bytes = meter.finish();
+    let memory = memory_before.zip(pipeline.device.card_memory());
+    let memory = memory.map(|(before, end)| {
+        // A proof is finished with its last partition.
+        let last = run.memory.iter().skip(num_partitions - 1);
+        let after_each: Vec<_> = last.step_by(num_partitions).copied().collect();
+        FreeMemory::new(before, &after_each, end)
+    });
+    for warning in memory.iter().flat_map(FreeMemory::warnings) {
+        output.warning(&warning);
+    }
     step.rename(&format!("{id}: verifying"));
     let key = pipeline.circuit.key().verifying_key();
     verify_all(statement, key, &order, &run.proofs)?;
@@ -164,7 +178,11 @@ fn measure(
         what,
         pipeline.device,
         &run,
-        (cpu, peak_rss_bytes),
+        Used {
+            cpu,
+            peak_rss_bytes,
+            memory,
+        },
     ))
 }
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use cuzk_circuits::{Statement, WitnessLayout};
-use cuzk_groth16::{Blinding, LoadedCircuit, Partition, Proof};
+use cuzk_groth16::{Blinding, CardMemory, LoadedCircuit, Partition, Proof};
 use cuzk_r1cs::PackedWitness;
 
 use super::device::{BenchDevice, Pending, StageTimes};
@@ -29,6 +29,8 @@ pub(super) struct Run {
     pub(super) elapsed: Duration,
     /// Device time of each partition.
     pub(super) times: Vec<StageTimes>,
+    /// A card's memory when each partition was finished.
+    pub(super) memory: Vec<CardMemory>,
     /// Time for which witnesses were made.
     pub(super) witness: Duration,
 }
@@ -87,6 +89,7 @@ impl Pipeline<'_> {
             proofs: Vec::new(),
             elapsed: Duration::ZERO,
             times: Vec::new(),
+            memory: Vec::new(),
             witness: Duration::ZERO,
         };
         let mut in_flight = VecDeque::new();
@@ -115,6 +118,7 @@ impl Pipeline<'_> {
             let (proof, times) = self.device.finish(pending)?;
             run.proofs.push(proof);
             run.times.push(times);
+            run.memory.extend(self.device.card_memory());
         }
         Ok(())
     }

@@ -5,11 +5,19 @@ use std::{collections::BTreeMap, time::Duration};
 use cuzk_circuits::CircuitId;
 use serde::Serialize;
 
-use super::{ProofArgs, device::BenchDevice, pipeline::Run};
+use super::{ProofArgs, device::BenchDevice, free_memory::FreeMemory, pipeline::Run};
 use crate::{output::Page, units};
 
 /// The commit that the program was built from, where the build was told.
 const COMMIT: Option<&str> = option_env!("CUZK_COMMIT");
+
+/// What a run took besides time.
+pub(super) struct Used {
+    pub(super) cpu: Option<Duration>,
+    pub(super) peak_rss_bytes: Option<u64>,
+    /// Of a card.
+    pub(super) memory: Option<FreeMemory>,
+}
 
 #[derive(Debug, Serialize)]
 pub(super) struct ProofResult {
@@ -21,12 +29,15 @@ pub(super) struct ProofResult {
     in_flight: usize,
     s_per_proof: f64,
     device_s: f64,
-    busy_share: f64,
+    /// Share of the elapsed time in which the device computed.
+    device_busy_share: f64,
     stages_s: BTreeMap<&'static str, f64>,
     witness_s: f64,
     host_core_s: Option<f64>,
     peak_host_rss_bytes: Option<u64>,
     peak_device_bytes: Option<u64>,
+    #[serde(flatten)]
+    free_memory: Option<FreeMemory>,
     verified: bool,
     commit: Option<&'static str>,
 }
@@ -37,7 +48,7 @@ impl ProofResult {
         (id, args, partitions): (CircuitId, &ProofArgs, usize),
         device: &BenchDevice,
         run: &Run,
-        (cpu, peak_host_rss_bytes): (Option<Duration>, Option<u64>),
+        used: Used,
     ) -> Self {
         let num_partitions = run.proofs.len().max(1) as f64;
         let mut stages_s = BTreeMap::new();
@@ -59,12 +70,13 @@ impl ProofResult {
             in_flight: args.in_flight.get(),
             s_per_proof: elapsed / args.proofs.get() as f64,
             device_s,
-            busy_share: device_s * num_partitions / elapsed,
+            device_busy_share: device_s * num_partitions / elapsed,
             stages_s,
             witness_s: run.witness.as_secs_f64() / num_partitions,
-            host_core_s: cpu.map(|cpu| cpu.as_secs_f64() / num_partitions),
-            peak_host_rss_bytes,
+            host_core_s: used.cpu.map(|cpu| cpu.as_secs_f64() / num_partitions),
+            peak_host_rss_bytes: used.peak_rss_bytes,
             peak_device_bytes: device.peak_bytes(),
+            free_memory: used.memory,
             verified: true,
             commit: COMMIT,
         }
@@ -89,9 +101,12 @@ impl ProofResult {
             time(self.s_per_proof),
             self.partitions,
             self.in_flight,
-            self.busy_share * 100.0,
+            self.device_busy_share * 100.0,
             units::bytes_or_unknown(self.peak_host_rss_bytes),
             units::bytes_or_unknown(self.peak_device_bytes),
         ));
+        if let Some(memory) = &self.free_memory {
+            memory.write(page);
+        }
     }
 }
