@@ -1,5 +1,7 @@
 //! What a bench of a card tells, whether or not this program can run one.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 /// What is measured.
@@ -61,13 +63,82 @@ impl RateLine {
     }
 }
 
+/// The rate of a copy beside the others of the same run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CopyLine {
+    /// Such as "upload, page-locked".
+    pub copy: &'static str,
+    /// Bytes that arrive.
+    pub bytes_per_second: f64,
+    /// The rate over that of each of the others.
+    pub ratio_to: BTreeMap<&'static str, f64>,
+}
+
+impl CopyLine {
+    /// Lines of all copies, by name and rate.
+    pub fn all(rates: &[(&'static str, f64)]) -> Vec<Self> {
+        let others = |own: &'static str| rates.iter().filter(move |(other, _)| *other != own);
+        rates
+            .iter()
+            .map(|&(copy, bytes_per_second)| Self {
+                copy,
+                bytes_per_second,
+                ratio_to: others(copy)
+                    .map(|(other, rate)| (*other, bytes_per_second / rate))
+                    .collect(),
+            })
+            .collect()
+    }
+}
+
+/// The values of all rows of a circuit, by its templates.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct EvaluationLine {
+    /// Rows that have values; zeros follow up to the size of the domain.
+    pub num_rows: u64,
+    /// Logarithm of that size.
+    pub log_domain: u32,
+    /// Median of several runs.
+    pub ms: f64,
+    /// Rows that have values.
+    pub rows_per_second: f64,
+    /// Bytes of all three values of each row of the domain.
+    pub bytes_written_per_second: f64,
+    /// The bytes over those that a copy within the card writes in the same time.
+    pub ratio_to_device_copy: f64,
+    /// Whether every row held.
+    pub satisfied: bool,
+}
+
 /// The table of a card.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct KernelTable {
     /// What the card does when it does one thing only.
     pub rates: Vec<RateLine>,
+    /// What copies do.
+    pub copies: Vec<CopyLine>,
+    /// What row values take.
+    pub evaluation: EvaluationLine,
     /// What the operations take.
     pub times: Vec<TimeLine>,
     /// Most bytes of the card in use at a time.
     pub peak_device_bytes: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_is_compared_with_all_others_and_not_with_itself() {
+        let lines = CopyLine::all(&[("up", 10.0), ("down", 5.0), ("within", 40.0)]);
+        assert_eq!(
+            lines[0].ratio_to,
+            BTreeMap::from([("down", 2.0), ("within", 0.25)])
+        );
+        assert_eq!(
+            lines[2].ratio_to,
+            BTreeMap::from([("up", 4.0), ("down", 8.0)])
+        );
+    }
 }

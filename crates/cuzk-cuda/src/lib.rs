@@ -46,14 +46,14 @@ pub use elements::{Base, G1Base, G2Base, Partial, RawScalar, Xyzz, combine_windo
 pub use error::CudaError;
 pub use footprint::{key_bytes, resident_bytes};
 pub use host_field::{Coordinate, Fp, Fp2};
-pub use kernel_table::{BenchPlan, KernelTable, RateLine, TimeLine};
+pub use kernel_table::{BenchPlan, CopyLine, EvaluationLine, KernelTable, RateLine, TimeLine};
 pub use msm_plan::{MAX_TERMS, MsmPlan, ReduceStep};
 pub use ntt_plan::{MAX_LOG_SIZE, NttPlan, Pass};
 pub use tables::{QueryPart, QueryTables, RowTables, TemplateRows, WideTerms};
 
 #[cfg(feature = "cuda")]
 pub use {
-    bench::bench_kernels,
+    bench::{EvaluatedCircuit, bench_kernels},
     bitmap_sum::{Bitmap, BitmapSum, Selection},
     device::{Device, devices},
     device_key::DeviceKey,

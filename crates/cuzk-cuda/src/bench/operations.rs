@@ -3,7 +3,7 @@
 use blstrs::{G1Projective, G2Projective};
 use group::Group;
 
-use super::ceilings::Ceilings;
+use super::{ceilings::Ceilings, median};
 use crate::{
     BenchPlan, Bitmap, BitmapSum, CudaError, Device, Finish, Fp, Fp2, MsmPlan, MultiExp, Quotient,
     ScalarForm, TimeLine, Transform, TransformKind,
@@ -13,7 +13,6 @@ use crate::{
     repeat_bases,
 };
 
-const REPEATS: usize = 5;
 /// Multiplications take up to a second.
 const MULTIEXP_REPEATS: usize = 3;
 const DISTINCT_BASES: usize = 1 << 14;
@@ -69,11 +68,15 @@ impl Bench<'_> {
                 ("coset transform", TransformKind::CosetForward),
             ] {
                 let transform = Transform::new(self.device, log_size, kind)?;
-                let ms = self.repeated(|| transform.run(self.device, &mut a, Finish::Plain))?;
+                let ms = self
+                    .device
+                    .repeated(|| transform.run(self.device, &mut a, Finish::Plain))?;
                 lines.push(line(operation, log_size, ms, floor_ms));
             }
             let quotient = Quotient::new(self.device, log_size)?;
-            let ms = self.repeated(|| quotient.run(self.device, &mut a, &mut b, &mut c))?;
+            let ms = self
+                .device
+                .repeated(|| quotient.run(self.device, &mut a, &mut b, &mut c))?;
             let floor_ms = TRANSFORMS_OF_QUOTIENT * floor_ms;
             lines.push(line("quotient", log_size, ms, floor_ms));
         }
@@ -174,8 +177,9 @@ impl Bench<'_> {
             .collect();
         let words = self.device.upload_words(&words)?;
         let mut room = BitmapSum::new(self.device, 1 << log_size)?;
-        let ms =
-            self.repeated(|| room.queue(self.device, &bases, &Bitmap::all(&words, 1 << log_size)))?;
+        let ms = self
+            .device
+            .repeated(|| room.queue(self.device, &bases, &Bitmap::all(&words, 1 << log_size)))?;
         let additions = (1_u64 << (log_size - 1)) as f64;
         let floor_ms = additions * group.seconds_per_addition * 1e3;
         lines.push(line(group.bitmap_sum, log_size, ms, floor_ms));
@@ -196,7 +200,9 @@ impl Bench<'_> {
             scalars: &scalars,
             form: ScalarForm::Montgomery,
         };
-        let ms = self.repeated(|| base.multiply(self.device, factors, &mut products, 0..count))?;
+        let ms = self
+            .device
+            .repeated(|| base.multiply(self.device, factors, &mut products, 0..count))?;
         let additions = count as f64 * f64::from(base.windows() - 1);
         let floor_ms = additions * group.seconds_per_addition * 1e3;
         lines.push(line(group.fixed_base, log_size, ms, floor_ms));
@@ -210,14 +216,6 @@ impl Bench<'_> {
         let sizes = of_operation.iter().copied();
         sizes.filter(move |log_size| (smallest..=largest).contains(log_size))
     }
-
-    /// The median of several runs after one that does not count.
-    fn repeated(&self, mut work: impl FnMut() -> Result<(), CudaError>) -> Result<f64, CudaError> {
-        work()?;
-        let times: Result<Vec<f64>, _> =
-            (0..REPEATS).map(|_| self.device.time(&mut work)).collect();
-        Ok(median(times?, |ms| *ms))
-    }
 }
 
 fn line(operation: &'static str, log_size: u32, ms: f64, floor_ms: f64) -> TimeLine {
@@ -230,12 +228,6 @@ fn line(operation: &'static str, log_size: u32, ms: f64, floor_ms: f64) -> TimeL
         ratio: ms / floor_ms,
         stages_ms: None,
     }
-}
-
-/// The middle one of an odd number of runs.
-fn median<T: Copy>(mut runs: Vec<T>, ms: impl Fn(&T) -> f64) -> T {
-    runs.sort_by(|left, right| ms(left).total_cmp(&ms(right)));
-    runs[runs.len() / 2]
 }
 
 /// Different points, from a fixed one by steps of the generator.

@@ -4,7 +4,7 @@
 //! [`Transfers`] queues copies, [`InFlight`] waits for them, [`Arrived`] reads; each owns the memory, which is not freed
 //! before its stream has come to rest.
 
-use std::{ffi::c_void, marker::PhantomData, sync::Arc};
+use std::{ffi::c_void, marker::PhantomData, ops::Range, sync::Arc};
 
 use cudarc::driver::{CudaEvent, CudaStream, DevicePtr, DevicePtrMut, result, sys};
 
@@ -129,13 +129,35 @@ impl Transfers {
             return Ok(());
         }
         let first = self.take(bytes.len())?;
-        let staged = &mut self.memory.bytes_mut()[first..first + bytes.len()];
-        staged.copy_from_slice(bytes);
+        let staged = first..first + bytes.len();
+        self.memory.bytes_mut()[staged.clone()].copy_from_slice(bytes);
+        self.queue_upload(session, staged, buffer, target)
+    }
+
+    /// Queues the upload of everything that was staged, once more, to the buffer's beginning: the copy alone, to be measured.
+    pub(crate) fn upload_again<T: Plain>(
+        &mut self,
+        session: &Session,
+        buffer: &mut DeviceBuffer<T>,
+    ) -> Result<(), CudaError> {
+        check_range("upload", self.used, buffer)?;
+        self.queue_upload(session, 0..self.used, buffer, 0)
+    }
+
+    /// Queues the upload of staged bytes to a range of the buffer that the caller has checked.
+    fn queue_upload<T: Plain>(
+        &self,
+        session: &Session,
+        staged: Range<usize>,
+        buffer: &mut DeviceBuffer<T>,
+        target: usize,
+    ) -> Result<(), CudaError> {
         session.bind()?;
-        let mut target = buffer.bytes.slice_mut(target..target + bytes.len());
+        let staged = &self.memory.bytes()[staged];
+        let mut target = buffer.bytes.slice_mut(target..target + staged.len());
         let (pointer, _in_stream_order) = target.device_ptr_mut(&session.stream);
-        // SAFETY: the device's range was checked. `staged` is written to no more before the copy is done: `take` gives
-        // each copy its own bytes, and the memory is reused only by `Arrived::reuse`.
+        // SAFETY: the slice of the buffer is as long as `staged`, which is written to no more before the copy is done: `take`
+        // gives each copy its own bytes, and the memory is reused only by `Arrived::reuse`.
         unsafe { result::memcpy_htod_async(pointer, staged, session.stream.cu_stream()) }
             .map_err(|e| driver_error("cuMemcpyHtoDAsync", e))
     }

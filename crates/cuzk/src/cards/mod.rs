@@ -14,11 +14,11 @@ use crate::exit::{ExitClass, classed, failure};
 
 #[cfg(not(feature = "cuda"))]
 pub(crate) use absent::{
-    CardPoints, CardProver, CardTimes, kernel_table, resident_key, start_prover,
+    CardPoints, CardProver, CardTimes, MeasuredCard, resident_key, start_prover,
 };
 #[cfg(feature = "cuda")]
 pub(crate) use present::{
-    CardPoints, CardProver, CardTimes, kernel_table, resident_key, start_prover,
+    CardPoints, CardProver, CardTimes, MeasuredCard, resident_key, start_prover,
 };
 
 /// A card of the machine, by the driver's number.

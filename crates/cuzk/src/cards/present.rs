@@ -6,13 +6,14 @@ use std::{
 };
 
 use cuzk_cuda::{
-    BenchPlan, CudaDevice, Device, DeviceInfo, DeviceKey, DevicePoints, KernelTable, PendingTimes,
-    bench_kernels, key_bytes,
+    BenchPlan, CudaDevice, Device, DeviceInfo, DeviceKey, DevicePoints, EvaluatedCircuit,
+    KernelTable, PendingTimes, bench_kernels, key_bytes,
 };
 use cuzk_groth16::{
     DeviceError, LoadedKey, Partition, PendingProof, ProverDevice,
     setup::{KeyScalars, PointSource, PointStream, StreamError},
 };
+use cuzk_r1cs::{CompiledCircuit, PackedWitness};
 
 use super::{ResidentKey, refused};
 use crate::exit::{ExitClass, OrExit as _, failure};
@@ -70,19 +71,45 @@ pub(crate) fn resident_key(ordinal: usize, scalars: &KeyScalars) -> anyhow::Resu
     })
 }
 
-/// Measures a card; `told` is called with the name of each operation before it begins.
-///
-/// # Errors
-/// Resource, when the card cannot be used or has too little memory.
-pub(crate) fn kernel_table(
+/// A card whose operations are measured.
+pub(crate) struct MeasuredCard {
     ordinal: usize,
-    plan: BenchPlan,
-    told: &dyn Fn(&str),
-) -> anyhow::Result<(DeviceInfo, KernelTable)> {
-    let device = open(ordinal, None)?;
-    let table = bench_kernels(&device, plan, &mut |operation| told(operation))
-        .map_err(|error| refused(ordinal, error))?;
-    Ok((device.info().clone(), table))
+    device: Device,
+}
+
+impl MeasuredCard {
+    /// Opens a card.
+    ///
+    /// # Errors
+    /// Resource, when there is no driver, no such card, or no kernel for it.
+    pub(crate) fn open(ordinal: usize) -> anyhow::Result<Self> {
+        Ok(Self {
+            ordinal,
+            device: open(ordinal, None)?,
+        })
+    }
+
+    pub(crate) fn info(&self) -> &DeviceInfo {
+        self.device.info()
+    }
+
+    /// Measures it, rows with a circuit and values that satisfy it; `told` is called with the name of each operation before
+    /// it begins.
+    ///
+    /// # Errors
+    /// Resource, when the card has too little memory or fails.
+    pub(crate) fn kernel_table(
+        &self,
+        plan: BenchPlan,
+        (circuit, witness): (&CompiledCircuit, &PackedWitness),
+        told: &dyn Fn(&str),
+    ) -> anyhow::Result<KernelTable> {
+        let evaluated = EvaluatedCircuit { circuit, witness };
+        bench_kernels(&self.device, plan, evaluated, &mut |operation| {
+            told(operation);
+        })
+        .map_err(|error| refused(self.ordinal, error))
+    }
 }
 
 fn open(ordinal: usize, memory_limit: Option<u64>) -> anyhow::Result<Device> {

@@ -1,22 +1,30 @@
 //! `cuzk bench kernels`: the operations of a card beside its ceilings.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 use clap::Args;
-use cuzk_cuda::{BenchPlan, DeviceInfo, KernelTable, RateLine, TimeLine};
+use cuzk_circuits::{CircuitId, WitnessLayout};
+use cuzk_cuda::{BenchPlan, CopyLine, DeviceInfo, KernelTable, RateLine, TimeLine};
+use cuzk_r1cs::{CompiledCircuit, PackedWitness};
 use serde::Serialize;
 
 use super::peer::{PeerTime, run_peer};
 use crate::{
-    cards::{CardNumber, kernel_table},
+    cards::{CardNumber, MeasuredCard},
+    circuits::load_or_compile,
+    environment::Concern,
+    exit::{ExitClass, OrExit as _, failure},
+    inputs::synthetic_request,
     output::Page,
+    request_args::decode,
     session::Session,
 };
 
 /// Measure the operations of an NVIDIA card beside what it can do at most
 ///
 /// The ceilings are measured in the same run. The floor of an operation is its field multiplications at the rate of a card
-/// that does nothing else.
+/// that does nothing else. Row values are those of one partition about a synthetic sector; what they write is compared with what a
+/// copy on the card writes.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  cuzk bench kernels\n  cuzk bench kernels --largest 24 --json\n  cuzk bench \
@@ -35,6 +43,12 @@ pub(super) struct KernelsArgs {
     /// Multiply with digits of one bit less and one bit more, too: what the tuning table is chosen by
     #[arg(long)]
     sweep: bool,
+    /// The circuit whose rows are evaluated
+    #[arg(long, value_name = "ID", default_value = "snap-2k")]
+    circuit: CircuitId,
+    /// The folder of compiled circuits, where this one is kept [default: the folder of development keys]
+    #[arg(long, value_name = "DIR")]
+    keys: Option<PathBuf>,
     /// A program that measures another library on the same card, such as those that `cargo xtask gpu --peer` builds;
     /// may be given several times
     #[arg(long, value_name = "PROGRAM")]
@@ -48,6 +62,8 @@ struct KernelsResult {
     uuid: String,
     driver_version: i32,
     kernels: Option<String>,
+    /// Whose rows were evaluated.
+    circuit: String,
     #[serde(flatten)]
     table: KernelTable,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -55,32 +71,69 @@ struct KernelsResult {
 }
 
 pub(super) fn run(args: &KernelsArgs, session: &Session) -> anyhow::Result<()> {
-    session.announce(&[])?;
+    session.announce(&[
+        Concern::Threads,
+        Concern::Synthesis,
+        Concern::DevelopmentKeys,
+        Concern::CacheFolder,
+    ])?;
+    let card = MeasuredCard::open(args.device.0)?;
+    session.start_threads()?;
+    let (circuit, witness) = evaluated(args, session)?;
     let plan = BenchPlan {
         smallest: args.smallest,
         largest: args.largest,
         sweep: args.sweep,
     };
     let step = session.output.step("measuring the card");
-    let (info, table) = kernel_table(args.device.0, plan, &|operation| step.rename(operation))?;
+    let rows = (circuit.as_ref(), &witness);
+    let table = card.kernel_table(plan, rows, &|operation| step.rename(operation))?;
+    if !table.evaluation.satisfied {
+        return Err(failure(
+            ExitClass::Internal,
+            format!(
+                "the card finds a row of {} that does not hold",
+                args.circuit
+            ),
+        ));
+    }
     let mut peer = Vec::new();
     for program in &args.peer {
         step.rename(&program.display().to_string());
-        peer.extend(run_peer(program, args.device.0, plan, &table)?);
+        peer.extend(run_peer(program, args.device.0, plan, &table.times)?);
     }
     drop(step);
-    let result = KernelsResult::new(info, table, peer);
+    let result = KernelsResult::new(card.info(), args.circuit, table, peer);
     session.output.result(&result, |page| result.write(page))
 }
 
+/// The circuit whose rows are evaluated, and values that satisfy it.
+fn evaluated(
+    args: &KernelsArgs,
+    session: &Session,
+) -> anyhow::Result<(Arc<CompiledCircuit>, PackedWitness)> {
+    let (id, output) = (args.circuit, &session.output);
+    let folder = session.environment.development_keys(args.keys.as_deref())?;
+    let circuit = load_or_compile(&folder.path, id, output)?;
+    let internal = || format!("the witness of {id}");
+    let layout = WitnessLayout::of_compiled(id, &circuit).or_exit(ExitClass::Internal, internal)?;
+    let statement = decode(&synthetic_request(id, 1, output)?)?;
+    let _step = output.step(&internal());
+    let witness = statement
+        .packed_witness(0, &layout)
+        .or_exit(ExitClass::Internal, internal)?;
+    Ok((circuit, witness))
+}
+
 impl KernelsResult {
-    fn new(info: DeviceInfo, table: KernelTable, peer: Vec<PeerTime>) -> Self {
+    fn new(info: &DeviceInfo, circuit: CircuitId, table: KernelTable, peer: Vec<PeerTime>) -> Self {
         Self {
             scenario: "kernels",
             kernels: info.code().map(|code| code.to_string()),
-            device: info.name,
-            uuid: info.uuid,
+            device: info.name.clone(),
+            uuid: info.uuid.clone(),
             driver_version: info.driver_version,
+            circuit: circuit.to_string(),
             table,
             peer,
         }
@@ -96,6 +149,18 @@ impl KernelsResult {
         let rates = self.table.rates.iter().map(rate_row);
         page.table(&std::iter::once(heading).chain(rates).collect::<Vec<_>>());
         page.line("");
+        page.table(&self.copy_rows());
+        page.line("");
+        let rows = &self.table.evaluation;
+        page.line(&format!(
+            "rows of {}: {:.2} G/s in {:.2} ms; {:.1} GB/s written, {:.2} of what a copy on the device writes",
+            self.circuit,
+            rows.rows_per_second / 1e9,
+            rows.ms,
+            rows.bytes_written_per_second / 1e9,
+            rows.ratio_to_device_copy
+        ));
+        page.line("");
         let heading = [
             "operation",
             "ms",
@@ -107,6 +172,27 @@ impl KernelsResult {
         let times = self.table.times.iter().map(|time| self.time_row(time));
         let heading = heading.map(str::to_owned).to_vec();
         page.table(&std::iter::once(heading).chain(times).collect::<Vec<_>>());
+    }
+
+    /// A row for each copy, and a column for each that it is compared with.
+    fn copy_rows(&self) -> Vec<Vec<String>> {
+        let copies = &self.table.copies;
+        let mut heading = vec!["copy".to_owned(), "GB/s".to_owned()];
+        heading.extend(copies.iter().map(|other| format!("/ {}", other.copy)));
+        let row = |line: &CopyLine| {
+            let mut row = vec![
+                line.copy.to_owned(),
+                format!("{:.1}", line.bytes_per_second / 1e9),
+            ];
+            row.extend(copies.iter().map(|other| {
+                let ratio = line.ratio_to.get(other.copy);
+                ratio.map_or_else(String::new, |ratio| format!("{ratio:.3}"))
+            }));
+            row
+        };
+        std::iter::once(heading)
+            .chain(copies.iter().map(row))
+            .collect()
     }
 
     fn time_row(&self, time: &TimeLine) -> Vec<String> {

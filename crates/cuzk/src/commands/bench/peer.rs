@@ -2,7 +2,7 @@
 
 use std::{path::Path, process::Command};
 
-use cuzk_cuda::{BenchPlan, KernelTable};
+use cuzk_cuda::{BenchPlan, TimeLine};
 use serde::{Deserialize, Serialize};
 
 use crate::exit::{ExitClass, OrExit as _, failure};
@@ -34,7 +34,7 @@ pub(super) fn run_peer(
     program: &Path,
     ordinal: usize,
     plan: BenchPlan,
-    ours: &KernelTable,
+    ours: &[TimeLine],
 ) -> anyhow::Result<Vec<PeerTime>> {
     let numbers = [
         ordinal.to_string(),
@@ -63,7 +63,7 @@ pub(super) fn run_peer(
     })
 }
 
-fn parse(text: &str, ours: &KernelTable) -> serde_json::Result<Vec<PeerTime>> {
+fn parse(text: &str, ours: &[TimeLine]) -> serde_json::Result<Vec<PeerTime>> {
     text.lines()
         .map(|line| {
             let Line {
@@ -72,7 +72,6 @@ fn parse(text: &str, ours: &KernelTable) -> serde_json::Result<Vec<PeerTime>> {
                 ms,
             } = serde_json::from_str(line)?;
             let own = ours
-                .times
                 .iter()
                 .find(|own| own.operation == operation && own.log_size == log_size);
             Ok(PeerTime {
@@ -87,24 +86,18 @@ fn parse(text: &str, ours: &KernelTable) -> serde_json::Result<Vec<PeerTime>> {
 
 #[cfg(test)]
 mod tests {
-    use cuzk_cuda::TimeLine;
-
     use super::*;
 
-    fn ours() -> KernelTable {
-        KernelTable {
-            rates: Vec::new(),
-            times: vec![TimeLine {
-                operation: "multiexp g1",
-                log_size: 20,
-                width: Some(15),
-                ms: 5.0,
-                floor_ms: 4.0,
-                ratio: 1.25,
-                stages_ms: None,
-            }],
-            peak_device_bytes: 0,
-        }
+    fn ours() -> [TimeLine; 1] {
+        [TimeLine {
+            operation: "multiexp g1",
+            log_size: 20,
+            width: Some(15),
+            ms: 5.0,
+            floor_ms: 4.0,
+            ratio: 1.25,
+            stages_ms: None,
+        }]
     }
 
     #[test]
