@@ -8,7 +8,7 @@ use crate::{
     CudaError, DeviceInfo, RawScalar,
     driver::{self, DeviceBuffer, Plain, Session, driver_error},
     elements::Base,
-    kernels::{self, DeviceGroup},
+    kernels::{self, DeviceGroup, Kernel},
 };
 
 /// All cards of the machine.
@@ -165,6 +165,14 @@ impl Device {
             .mem_get_info()
             .map_err(|e| driver_error("cuMemGetInfo", e))?;
         Ok(free as u64)
+    }
+
+    /// Names of the kernels that nothing has launched on this card since it was opened.
+    pub fn unused_kernels(&self) -> Vec<&'static str> {
+        Kernel::all()
+            .filter(|kernel| !self.session.has_launched(*kernel))
+            .map(|kernel| kernel.name)
+            .collect()
     }
 
     /// Waits until everything queued has run.

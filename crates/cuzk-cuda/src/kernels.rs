@@ -50,40 +50,74 @@ pub(crate) struct Kernel {
     pub(crate) shared_bytes: i32,
 }
 
+impl Kernel {
+    /// Those of all images, in no order.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        let groups = [Fp::KERNELS, Fp2::KERNELS];
+        let of_groups = groups.into_iter().flat_map(GroupKernels::kernels);
+        WITHOUT_GROUP.iter().copied().chain(of_groups)
+    }
+}
+
 const fn kernel(image: Image, name: &'static str) -> Kernel {
+    with_shared(image, name, 0)
+}
+
+const fn with_shared(image: Image, name: &'static str, shared_bytes: i32) -> Kernel {
     Kernel {
         image,
         name,
-        shared_bytes: 0,
+        shared_bytes,
     }
 }
 
 /// Tile and twiddles of the largest pass of a transform.
 const NTT_SHARED_BYTES: i32 = 88 * 1024;
 
-pub(crate) const NTT_RISING: Kernel = Kernel {
-    image: Image::Ntt,
-    name: "cuzk_ntt_rising",
-    shared_bytes: NTT_SHARED_BYTES,
-};
-pub(crate) const NTT_FALLING: Kernel = Kernel {
-    image: Image::Ntt,
-    name: "cuzk_ntt_falling",
-    shared_bytes: NTT_SHARED_BYTES,
-};
-pub(crate) const NTT_TINY: Kernel = kernel(Image::Ntt, "cuzk_ntt_tiny");
-pub(crate) const POWERS: Kernel = kernel(Image::Ntt, "cuzk_powers");
-pub(crate) const REVERSE_ORDER: Kernel = kernel(Image::Ntt, "cuzk_reverse_order");
+/// Names the kernels that do not compute in a group, and lists them.
+macro_rules! kernels {
+    ($($constant:ident = $kernel:expr;)+) => {
+        $(pub(crate) const $constant: Kernel = $kernel;)+
 
-pub(crate) const DIGITS: Kernel = kernel(Image::Sort, "cuzk_digits");
-pub(crate) const COARSE_COUNT: Kernel = kernel(Image::Sort, "cuzk_coarse_count");
-pub(crate) const COARSE_SCAN: Kernel = kernel(Image::Sort, "cuzk_coarse_scan");
-pub(crate) const COARSE_SCATTER: Kernel = kernel(Image::Sort, "cuzk_coarse_scatter");
-pub(crate) const FINE_SORT: Kernel = kernel(Image::Sort, "cuzk_fine_sort");
-pub(crate) const PLAN_SEGMENTS: Kernel = kernel(Image::Sort, "cuzk_plan_segments");
-pub(crate) const SCAN_LENGTHS: Kernel = kernel(Image::Sort, "cuzk_scan_lengths");
-pub(crate) const WRITE_SEGMENTS: Kernel = kernel(Image::Sort, "cuzk_write_segments");
-pub(crate) const WRITE_SPLIT_SEGMENTS: Kernel = kernel(Image::Sort, "cuzk_write_split_segments");
+        /// The kernels that do not compute in a group.
+        const WITHOUT_GROUP: &[Kernel] = &[$($constant),+];
+    };
+}
+
+kernels! {
+    NTT_RISING = with_shared(Image::Ntt, "cuzk_ntt_rising", NTT_SHARED_BYTES);
+    NTT_FALLING = with_shared(Image::Ntt, "cuzk_ntt_falling", NTT_SHARED_BYTES);
+    NTT_TINY = kernel(Image::Ntt, "cuzk_ntt_tiny");
+    POWERS = kernel(Image::Ntt, "cuzk_powers");
+    REVERSE_ORDER = kernel(Image::Ntt, "cuzk_reverse_order");
+
+    DIGITS = kernel(Image::Sort, "cuzk_digits");
+    COARSE_COUNT = kernel(Image::Sort, "cuzk_coarse_count");
+    COARSE_SCAN = kernel(Image::Sort, "cuzk_coarse_scan");
+    COARSE_SCATTER = kernel(Image::Sort, "cuzk_coarse_scatter");
+    FINE_SORT = kernel(Image::Sort, "cuzk_fine_sort");
+    PLAN_SEGMENTS = kernel(Image::Sort, "cuzk_plan_segments");
+    SCAN_LENGTHS = kernel(Image::Sort, "cuzk_scan_lengths");
+    WRITE_SEGMENTS = kernel(Image::Sort, "cuzk_write_segments");
+    WRITE_SPLIT_SEGMENTS = kernel(Image::Sort, "cuzk_write_split_segments");
+
+    BITMAP_COUNT = kernel(Image::Bitmap, "cuzk_bitmap_count");
+    BITMAP_SCAN = kernel(Image::Bitmap, "cuzk_bitmap_scan");
+    BITMAP_REFS = kernel(Image::Bitmap, "cuzk_bitmap_refs");
+    EVEN_SEGMENTS = kernel(Image::Bitmap, "cuzk_even_segments");
+
+    TABLE_SCALARS = kernel(Image::Fixed, "cuzk_table_scalars");
+    TABLE_SEGMENTS = kernel(Image::Fixed, "cuzk_table_segments");
+
+    RATE_MULTIPLY_ADD = kernel(Image::Rates, "cuzk_rate_multiply_add");
+    RATE_MULTIPLY_FP = kernel(Image::Rates, "cuzk_rate_multiply_fp");
+    RATE_MULTIPLY_FR = kernel(Image::Rates, "cuzk_rate_multiply_fr");
+    RANDOM_SCALARS = kernel(Image::Rates, "cuzk_random_scalars");
+    REPEAT = kernel(Image::Rates, "cuzk_repeat");
+
+    EVALUATE = kernel(Image::Rows, "cuzk_evaluate");
+    LAST_ROWS = kernel(Image::Rows, "cuzk_last_rows");
+}
 
 /// The kernels over one group and their tuning.
 #[derive(Debug, Clone, Copy)]
@@ -99,6 +133,31 @@ pub struct GroupKernels {
     pub(crate) sum_blocks_per_sm: u32,
     /// Segments of a lane in the wide summation.
     pub(crate) wide: usize,
+}
+
+impl GroupKernels {
+    fn kernels(self) -> [Kernel; 7] {
+        let Self {
+            sum_narrow,
+            sum_wide,
+            join_splits,
+            reduce_buckets,
+            reduce_partials,
+            decode,
+            encode,
+            sum_blocks_per_sm: _,
+            wide: _,
+        } = self;
+        [
+            sum_narrow,
+            sum_wide,
+            join_splits,
+            reduce_buckets,
+            reduce_partials,
+            decode,
+            encode,
+        ]
+    }
 }
 
 /// A group that the device computes in, by the field of its coordinates.
@@ -135,20 +194,3 @@ impl DeviceGroup for Fp2 {
         wide: 8,
     };
 }
-
-pub(crate) const BITMAP_COUNT: Kernel = kernel(Image::Bitmap, "cuzk_bitmap_count");
-pub(crate) const BITMAP_SCAN: Kernel = kernel(Image::Bitmap, "cuzk_bitmap_scan");
-pub(crate) const BITMAP_REFS: Kernel = kernel(Image::Bitmap, "cuzk_bitmap_refs");
-pub(crate) const EVEN_SEGMENTS: Kernel = kernel(Image::Bitmap, "cuzk_even_segments");
-
-pub(crate) const TABLE_SCALARS: Kernel = kernel(Image::Fixed, "cuzk_table_scalars");
-pub(crate) const TABLE_SEGMENTS: Kernel = kernel(Image::Fixed, "cuzk_table_segments");
-
-pub(crate) const RATE_MULTIPLY_ADD: Kernel = kernel(Image::Rates, "cuzk_rate_multiply_add");
-pub(crate) const RATE_MULTIPLY_FP: Kernel = kernel(Image::Rates, "cuzk_rate_multiply_fp");
-pub(crate) const RATE_MULTIPLY_FR: Kernel = kernel(Image::Rates, "cuzk_rate_multiply_fr");
-pub(crate) const RANDOM_SCALARS: Kernel = kernel(Image::Rates, "cuzk_random_scalars");
-pub(crate) const REPEAT: Kernel = kernel(Image::Rates, "cuzk_repeat");
-
-pub(crate) const EVALUATE: Kernel = kernel(Image::Rows, "cuzk_evaluate");
-pub(crate) const LAST_ROWS: Kernel = kernel(Image::Rows, "cuzk_last_rows");

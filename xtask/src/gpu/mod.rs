@@ -208,6 +208,73 @@ mod tests {
         assert_eq!(executable(b"", "gpu_conformance"), None);
     }
 
+    /// The tests that the script runs under a sanitizer.
+    const SMALL_INPUTS: &str =
+        include_str!("../../../crates/cuzk-cuda/tests/gpu_conformance/small_inputs.rs");
+
+    #[test]
+    fn the_script_runs_every_test_of_small_inputs_and_no_other_under_the_sanitizer() {
+        let listed: Vec<&str> = SCRIPT
+            .lines()
+            .map(str::trim)
+            .filter(|line| line.starts_with("gpu_small_"))
+            .collect();
+        let mut defined: Vec<&str> = SMALL_INPUTS
+            .lines()
+            .filter_map(|line| line.strip_prefix("fn ")?.strip_suffix("() {"))
+            .filter(|name| name.starts_with("gpu_small_"))
+            .collect();
+        defined.sort_unstable();
+        let mut sorted = listed.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, defined);
+        assert!(!listed.is_empty());
+    }
+
+    #[test]
+    fn the_scripts_summary_is_json_whatever_the_steps_say() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let folder = folder.path();
+        write_script(folder).expect("the script");
+        // Programs of the bundle: one that works, one that fails with quotes in its summary.
+        for (name, text) in [
+            ("cuzk", "#!/bin/sh\necho '{}'\n"),
+            (
+                "gpu_conformance",
+                "#!/bin/sh\necho 'test result: \"FAILED\". 1 passed'\nexit 101\n",
+            ),
+            (
+                "compute-sanitizer",
+                "#!/bin/sh\necho '========= RACECHECK SUMMARY: 0 hazards displayed'\n",
+            ),
+        ] {
+            let path = folder.join(name);
+            fs::write(&path, text).expect("a program");
+            fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+                .expect("an executable");
+        }
+        let run = std::process::Command::new("bash")
+            .arg(folder.join("run.sh"))
+            .arg(folder.join("out"))
+            .env("PATH", format!("{}:/usr/bin:/bin", folder.display()))
+            .output()
+            .expect("bash");
+        assert!(run.status.success(), "{run:?}");
+        let summary = fs::read(folder.join("out/summary.json")).expect("a summary");
+        let steps: Vec<serde_json::Value> = serde_json::from_slice(&summary).expect("JSON");
+        let step = |name: &str| {
+            let mut all = steps.iter();
+            all.find(|step| step["step"] == name).expect(name).clone()
+        };
+        assert_eq!(step("conformance")["exit_code"], 101);
+        assert_eq!(
+            step("conformance")["summary"],
+            "test result: FAILED. 1 passed"
+        );
+        let race = step("racecheck-gpu_small_quotients_are_exact");
+        assert_eq!(race["summary"], "RACECHECK SUMMARY: 0 hazards displayed");
+    }
+
     #[test]
     fn the_script_passes_the_shells_own_check() {
         let checked = std::process::Command::new("bash")

@@ -35,14 +35,18 @@ fn gpu_an_uploaded_key_holds_the_bytes_of_its_file() {
     let folder = tempfile::tempdir().unwrap();
     for (name, circuit) in SmallCircuit::all() {
         let key = open(&key_of(&circuit, folder.path()).params);
-        let uploaded = DeviceKey::upload(&device, &key).unwrap();
-        assert_eq!(uploaded.counts(), key.counts(), "{name}");
-        for section in QUERIES {
-            let bytes = uploaded.encoded(&device, section).unwrap();
-            assert_eq!(bytes, key.section_bytes(section), "{name}, {section}");
-        }
+        check_upload(&device, &key, name);
     }
     assert_eq!(device.used_memory(), 0);
+}
+
+pub(crate) fn check_upload(device: &Device, key: &ProvingKey, name: &str) {
+    let uploaded = DeviceKey::upload(device, key).unwrap();
+    assert_eq!(uploaded.counts(), key.counts(), "{name}");
+    for section in QUERIES {
+        let bytes = uploaded.encoded(device, section).unwrap();
+        assert_eq!(bytes, key.section_bytes(section), "{name}, {section}");
+    }
 }
 
 /// Uploads the key after `damage` to the bytes of one section.

@@ -10,6 +10,7 @@ mod keys;
 mod multiplications;
 mod prover;
 mod setup;
+mod small_inputs;
 mod transforms;
 
 use blstrs::Scalar;

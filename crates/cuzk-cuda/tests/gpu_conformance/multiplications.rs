@@ -13,7 +13,9 @@ use group::{Curve, Group};
 use crate::{device, random_scalars};
 
 /// A group with its blstrs types.
-trait TestGroup: DeviceGroup<Point: Curve<AffineRepr: Copy> + Group<Scalar = Scalar>> {
+pub(crate) trait TestGroup:
+    DeviceGroup<Point: Curve<AffineRepr: Copy> + Group<Scalar = Scalar>>
+{
     fn base(point: &<Self::Point as Curve>::AffineRepr) -> Base<Self>;
 }
 
@@ -38,14 +40,14 @@ enum Pick {
 
 /// Points and what multiple of the generator each is.
 #[derive(Clone)]
-struct Points<C> {
+pub(crate) struct Points<C> {
     multiples: Vec<Scalar>,
-    bases: Vec<Base<C>>,
+    pub(crate) bases: Vec<Base<C>>,
 }
 
 impl<C: TestGroup> Points<C> {
     /// Different points, from a random one by steps of the generator.
-    fn distinct(len: usize, seed: u64) -> Self {
+    pub(crate) fn distinct(len: usize, seed: u64) -> Self {
         let step = C::Point::generator();
         let mut multiple = random_scalars(1, seed)[0];
         let mut point = step * multiple;
@@ -88,7 +90,7 @@ impl<C: TestGroup> Points<C> {
     }
 }
 
-fn check<C: TestGroup>(
+pub(crate) fn check<C: TestGroup>(
     device: &Device,
     plan: MsmPlan,
     points: &Points<C>,
@@ -222,12 +224,11 @@ fn uneven_points<C: TestGroup>(len: usize) {
     }
 }
 
-fn bitmap_sums<C: TestGroup>(sizes: &[usize]) {
-    let device = device();
+pub(crate) fn bitmap_sums<C: TestGroup>(device: &Device, sizes: &[usize]) {
     for &len in sizes {
         let points = Points::<C>::distinct(len, 10);
         let bases = device.upload_bases(&points.bases).unwrap();
-        let mut room = BitmapSum::new(&device, len).unwrap();
+        let mut room = BitmapSum::new(device, len).unwrap();
         for (case, selected) in [
             ("none", (|_| false) as fn(usize) -> bool),
             ("all", |_| true),
@@ -247,7 +248,7 @@ fn bitmap_sums<C: TestGroup>(sizes: &[usize]) {
                 .collect();
             let words = device.upload_words(&words).unwrap();
             assert_eq!(
-                room.run(&device, &bases, &words).unwrap(),
+                room.run(device, &bases, &words).unwrap(),
                 points.sum(&scalars),
                 "{case} of {len}"
             );
@@ -331,7 +332,7 @@ fn gpu_g1_accepts_infinity_repeats_and_opposites() {
 #[test]
 #[ignore = "needs an NVIDIA card"]
 fn gpu_g1_bitmap_sums_agree_with_plain_sums() {
-    bitmap_sums::<Fp>(&[0, 1, 31, 32, 33, 1000, 131_071, 131_073]);
+    bitmap_sums::<Fp>(&device(), &[0, 1, 31, 32, 33, 1000, 131_071, 131_073]);
 }
 
 #[test]
@@ -361,7 +362,7 @@ fn gpu_g2_accepts_infinity_repeats_and_opposites() {
 #[test]
 #[ignore = "needs an NVIDIA card"]
 fn gpu_g2_bitmap_sums_agree_with_plain_sums() {
-    bitmap_sums::<Fp2>(&[0, 1, 33, 1000, 40_000]);
+    bitmap_sums::<Fp2>(&device(), &[0, 1, 33, 1000, 40_000]);
 }
 
 #[test]

@@ -180,45 +180,49 @@ fn gpu_large_inverse_transforms_interpolate() {
 fn gpu_the_quotient_times_the_vanishing_polynomial_is_the_difference() {
     let device = device();
     for log_size in [0, 1, 2, 3, 5, 10, 13, 19, 21] {
-        let n = 1_usize << log_size;
-        let a = random_scalars(n, 1);
-        let b = random_scalars(n, 2);
-        let c: Vec<Scalar> = a.iter().zip(&b).map(|(a, b)| a * b).collect();
-        let quotient = Quotient::new(&device, log_size).unwrap();
-        let mut on_device = [&a, &b, &c].map(|v| device.upload_scalars(v).unwrap());
-        let [da, db, dc] = &mut on_device;
-        quotient.run(&device, da, db, dc).unwrap();
-        reverse_order(&device, dc).unwrap();
-        let h = download(&device, dc);
-        assert_eq!(
-            h[n - 1],
-            Scalar::ZERO,
-            "h has degree at most n - 2, n = 2^{log_size}"
-        );
-
-        // A(x) B(x) - C(x) = h(x) (x^n - 1) at a random x.
-        let x = random_scalars(1, 3)[0];
-        let scale = Scalar::from(n as u64).invert().unwrap();
-        let inverse = Transform::new(&device, log_size, TransformKind::Inverse).unwrap();
-        let at_x = |values: &[Scalar]| {
-            let mut data = device.upload_scalars(values).unwrap();
-            inverse
-                .run(&device, &mut data, Finish::Scale(scale))
-                .unwrap();
-            reverse_order(&device, &mut data).unwrap();
-            download(&device, &data)
-                .iter()
-                .rev()
-                .fold(Scalar::ZERO, |sum, c| sum * x + c)
-        };
-        let h_at_x = h.iter().rev().fold(Scalar::ZERO, |sum, c| sum * x + c);
-        let left = at_x(&a) * at_x(&b) - at_x(&c);
-        assert_eq!(
-            left,
-            h_at_x * (x.pow_vartime([n as u64]) - Scalar::ONE),
-            "n = 2^{log_size}"
-        );
+        check_quotient(&device, log_size);
     }
+}
+
+pub(crate) fn check_quotient(device: &Device, log_size: u32) {
+    let n = 1_usize << log_size;
+    let a = random_scalars(n, 1);
+    let b = random_scalars(n, 2);
+    let c: Vec<Scalar> = a.iter().zip(&b).map(|(a, b)| a * b).collect();
+    let quotient = Quotient::new(device, log_size).unwrap();
+    let mut on_device = [&a, &b, &c].map(|v| device.upload_scalars(v).unwrap());
+    let [da, db, dc] = &mut on_device;
+    quotient.run(device, da, db, dc).unwrap();
+    reverse_order(device, dc).unwrap();
+    let h = download(device, dc);
+    assert_eq!(
+        h[n - 1],
+        Scalar::ZERO,
+        "h has degree at most n - 2, n = 2^{log_size}"
+    );
+
+    // A(x) B(x) - C(x) = h(x) (x^n - 1) at a random x.
+    let x = random_scalars(1, 3)[0];
+    let scale = Scalar::from(n as u64).invert().unwrap();
+    let inverse = Transform::new(device, log_size, TransformKind::Inverse).unwrap();
+    let at_x = |values: &[Scalar]| {
+        let mut data = device.upload_scalars(values).unwrap();
+        inverse
+            .run(device, &mut data, Finish::Scale(scale))
+            .unwrap();
+        reverse_order(device, &mut data).unwrap();
+        download(device, &data)
+            .iter()
+            .rev()
+            .fold(Scalar::ZERO, |sum, c| sum * x + c)
+    };
+    let h_at_x = h.iter().rev().fold(Scalar::ZERO, |sum, c| sum * x + c);
+    let left = at_x(&a) * at_x(&b) - at_x(&c);
+    assert_eq!(
+        left,
+        h_at_x * (x.pow_vartime([n as u64]) - Scalar::ONE),
+        "n = 2^{log_size}"
+    );
 }
 
 #[test]
