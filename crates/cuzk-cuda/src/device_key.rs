@@ -82,42 +82,43 @@ impl DeviceKey {
     }
 }
 
+/// Uploads the points of a query, checked to lie on their curve.
 fn upload_query<C: DeviceGroup>(
     device: &Device,
     key: &ProvingKey,
     section: Section,
 ) -> Result<DeviceBuffer<Base<C>>, CudaError> {
-    upload_points(device, key, section, 0..key.counts().of(section) as usize)
-}
-
-/// Uploads the points of a range of a query, checked to lie on their curve.
-pub(crate) fn upload_points<C: DeviceGroup>(
-    device: &Device,
-    key: &ProvingKey,
-    section: Section,
-    range: Range<usize>,
-) -> Result<DeviceBuffer<Base<C>>, CudaError> {
     let width = section.point_bytes();
-    let bytes = &key.section_bytes(section)[range.start * width..range.end * width];
-    let mut points = device.session().allocate(range.len())?;
+    let bytes = key.section_bytes(section);
+    let mut points = device.session().allocate(bytes.len() / width)?;
     let bad = device.uploaded(&[u32::MAX])?;
     for (number, chunk) in bytes.chunks(CHUNK_POINTS * width).enumerate() {
         let (first, count) = (number * CHUNK_POINTS, chunk.len() / width);
         device.session().upload_bytes(&mut points, first, chunk)?;
-        let in_query = range.start + first;
-        key.release(section, in_query..in_query + count);
-        let decode = Arguments::new()
-            .buffer_from(&points, first)
-            .word(in_query as u32)
-            .word(count as u32)
-            .buffer(&bad);
-        let grid = Grid::for_items(count as u64, CODEC_THREADS);
-        device.session().launch(C::KERNELS.decode, grid, &decode)?;
+        key.release(section, first..first + count);
+        decode(device, &points, (first, first..first + count), (&bad, 0))?;
     }
     match device.session().download(&bad)?.first() {
         Some(&index) if index != u32::MAX => Err(CudaError::BadPoint { section, index }),
         _ => Ok(points),
     }
+}
+
+/// Queues the decoding of the points of a range in place, the first of which is number `number` of its query; the smallest
+/// number that is no point goes to a value of `marks`, if it is smaller than that.
+pub(crate) fn decode<C: DeviceGroup>(
+    device: &Device,
+    points: &DeviceBuffer<Base<C>>,
+    (number, range): (usize, Range<usize>),
+    (marks, mark): (&DeviceBuffer<u32>, usize),
+) -> Result<(), CudaError> {
+    let arguments = Arguments::new()
+        .buffer_from(points, range.start)
+        .word(number as u32)
+        .word(range.len() as u32)
+        .buffer_from(marks, mark);
+    let grid = Grid::for_items(range.len() as u64, CODEC_THREADS);
+    device.session().launch(C::KERNELS.decode, grid, &arguments)
 }
 
 fn encoded<C: DeviceGroup>(

@@ -1,28 +1,26 @@
 //! The driver is a C library: everything that Rust cannot check happens here, and nowhere else in the crate.
 //!
 //! Launches are asynchronous. A [`DeviceBuffer`] returns its memory in stream order, and every buffer and launch of a
-//! [`Device`] uses its one stream, so a buffer may be dropped while a kernel that reads it is still queued.
+//! [`Device`] uses its one stream, so a buffer may be dropped while a kernel that reads it is still queued. Only [`Staging`]
+//! has a stream of its own, for uploads.
 #![allow(
     unsafe_code,
     reason = "calls of the CUDA driver, with device pointers that Rust does not track"
 )]
 
 mod launch;
+mod memory;
+mod staging;
 mod transfers;
 
 use std::{
     collections::HashMap,
     ffi::{CString, c_void},
-    marker::PhantomData,
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use cudarc::driver::{
-    CudaContext, CudaEvent, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError, result,
-    sys,
+    CudaContext, CudaEvent, CudaStream, DevicePtr, DevicePtrMut, DriverError, result, sys,
 };
 
 use crate::{
@@ -33,6 +31,9 @@ use crate::{
 };
 
 pub(crate) use launch::{Arguments, Grid};
+pub use memory::DeviceBuffer;
+pub(crate) use memory::{Accounting, Reserved};
+pub(crate) use staging::Staging;
 pub(crate) use transfers::{Arrived, Download, InFlight, Transfers};
 
 /// Whether libcuda can be loaded. Every other call of the driver panics where it cannot.
@@ -124,90 +125,6 @@ impl<'a> RawScalars<'a> {
     }
 }
 
-/// Bytes in use on a device, with a limit.
-#[derive(Debug)]
-pub(crate) struct Accounting {
-    limit: u64,
-    used: AtomicU64,
-    peak: AtomicU64,
-}
-
-impl Accounting {
-    pub(crate) fn new(limit: u64) -> Self {
-        Self {
-            limit,
-            used: AtomicU64::new(0),
-            peak: AtomicU64::new(0),
-        }
-    }
-
-    pub(crate) fn limit(&self) -> u64 {
-        self.limit
-    }
-
-    pub(crate) fn used(&self) -> u64 {
-        self.used.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn peak(&self) -> u64 {
-        self.peak.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn available(&self) -> u64 {
-        self.limit.saturating_sub(self.used())
-    }
-
-    fn take(&self, bytes: u64) -> Result<(), CudaError> {
-        let taken = self
-            .used
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
-                used.checked_add(bytes).filter(|sum| *sum <= self.limit)
-            });
-        match taken {
-            Ok(before) => {
-                self.peak.fetch_max(before + bytes, Ordering::Relaxed);
-                Ok(())
-            }
-            Err(used) => Err(CudaError::OutOfMemory {
-                wanted: bytes,
-                used,
-                limit: self.limit,
-            }),
-        }
-    }
-
-    fn give_back(&self, bytes: u64) {
-        self.used.fetch_sub(bytes, Ordering::Relaxed);
-    }
-}
-
-/// `len` values in device memory; its bytes count against the device's limit.
-#[derive(Debug)]
-pub struct DeviceBuffer<T> {
-    bytes: CudaSlice<u8>,
-    len: usize,
-    accounting: Arc<Accounting>,
-    values: PhantomData<T>,
-}
-
-impl<T> DeviceBuffer<T> {
-    /// Number of values.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether there are no values.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-}
-
-impl<T> Drop for DeviceBuffer<T> {
-    fn drop(&mut self) {
-        self.accounting.give_back(self.bytes.num_bytes() as u64);
-    }
-}
-
 struct Loaded {
     modules: HashMap<Image, sys::CUmodule>,
     functions: HashMap<&'static str, sys::CUfunction>,
@@ -242,7 +159,8 @@ impl Drop for Session {
 
 impl Session {
     pub(crate) fn open(context: Arc<CudaContext>, limit: u64) -> Result<Self, CudaError> {
-        // SAFETY: all work goes through one stream, so there is nothing to track between streams.
+        // SAFETY: kernels go through one stream; what the copies of a `Staging` need from it and give to it is said with
+        // events there.
         unsafe { context.disable_event_tracking() };
         // A thread that waits for a proof of a second should sleep.
         context
@@ -288,36 +206,9 @@ impl Session {
         &self.accounting
     }
 
-    pub(crate) fn allocate<T: Plain>(&self, len: usize) -> Result<DeviceBuffer<T>, CudaError> {
-        let bytes = len.max(1) * size_of::<T>();
-        self.accounting.take(bytes as u64)?;
-        // SAFETY: the contents are undefined until written; `Plain` values have no invalid bits.
-        let allocated = unsafe { self.stream.alloc::<u8>(bytes) };
-        match allocated {
-            Ok(bytes) => Ok(DeviceBuffer {
-                bytes,
-                len,
-                accounting: self.accounting.clone(),
-                values: PhantomData,
-            }),
-            Err(error) => {
-                self.accounting.give_back(bytes as u64);
-                if error.0 == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
-                    let (used, limit) = (self.accounting.used(), self.accounting.limit);
-                    return Err(CudaError::OutOfMemory {
-                        wanted: bytes as u64,
-                        used,
-                        limit,
-                    });
-                }
-                Err(driver_error("cuMemAllocAsync", error))
-            }
-        }
-    }
-
     pub(crate) fn clear<T: Plain>(&self, buffer: &mut DeviceBuffer<T>) -> Result<(), CudaError> {
         self.stream
-            .memset_zeros(&mut buffer.bytes)
+            .memset_zeros(&mut *buffer.bytes)
             .map_err(|e| driver_error("cuMemsetD8Async", e))
     }
 
@@ -409,7 +300,7 @@ impl Session {
     ) -> Result<(), CudaError> {
         check_range("copy", from.bytes.num_bytes(), to)?;
         self.stream
-            .memcpy_dtod(&from.bytes, &mut to.bytes)
+            .memcpy_dtod(&*from.bytes, &mut *to.bytes)
             .map_err(|e| driver_error("cuMemcpyDtoDAsync", e))
     }
 

@@ -99,6 +99,17 @@ pub enum CudaError {
         /// Terms that fit.
         max: usize,
     },
+    /// A key's file could not be read.
+    #[error("{section} of the key cannot be read: {kind}")]
+    KeyRead {
+        /// The vector of the key.
+        section: Section,
+        /// What the system says.
+        kind: std::io::ErrorKind,
+    },
+    /// The pass over a key that a proof was part of ended without a result for it.
+    #[error("the pass over the key was given up")]
+    PassGivenUp,
     /// A key holds bytes that encode no point of the curve.
     #[error("{section} of the key holds no point of its curve at index {index}")]
     BadPoint {

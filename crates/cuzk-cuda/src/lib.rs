@@ -6,8 +6,11 @@ mod error;
 mod footprint;
 mod host_field;
 mod kernel_table;
+#[cfg(any(feature = "cuda", test))]
+mod lobby;
 mod msm_plan;
 mod ntt_plan;
+mod pass_plan;
 mod tables;
 
 #[cfg(feature = "cuda")]
@@ -49,6 +52,7 @@ pub use host_field::{Coordinate, Fp, Fp2};
 pub use kernel_table::{BenchPlan, CopyLine, EvaluationLine, KernelTable, RateLine, TimeLine};
 pub use msm_plan::{MAX_TERMS, MsmPlan, ReduceStep};
 pub use ntt_plan::{MAX_LOG_SIZE, NttPlan, Pass};
+pub use pass_plan::{PassPlan, ProofSizes, Streaming};
 pub use tables::{QueryPart, QueryTables, RowTables, TemplateRows, WideTerms};
 
 #[cfg(feature = "cuda")]

@@ -15,7 +15,7 @@ use crate::CudaError;
 const ALIGNMENT: usize = 64;
 
 /// Page-locked host memory for copies of one stream.
-struct Pinned {
+pub(super) struct Pinned {
     pointer: *mut u8,
     len: usize,
     stream: Arc<CudaStream>,
@@ -23,9 +23,15 @@ struct Pinned {
 
 // SAFETY: the memory has one owner, and the driver allows any thread that has the context bound to free it.
 unsafe impl Send for Pinned {}
+// SAFETY: what is shared is only read.
+unsafe impl Sync for Pinned {}
 
 impl Pinned {
-    fn new(session: &Session, len: usize) -> Result<Self, CudaError> {
+    pub(super) fn new(
+        session: &Session,
+        stream: &Arc<CudaStream>,
+        len: usize,
+    ) -> Result<Self, CudaError> {
         session.bind()?;
         // SAFETY: a new allocation, freed once in `drop`.
         let pointer = unsafe { result::malloc_host(len.max(1), sys::CU_MEMHOSTALLOC_PORTABLE) }
@@ -36,16 +42,16 @@ impl Pinned {
         Ok(Self {
             pointer,
             len,
-            stream: Arc::clone(&session.stream),
+            stream: Arc::clone(stream),
         })
     }
 
-    fn bytes(&self) -> &[u8] {
-        // SAFETY: `len` initialised bytes; no copy writes to them, see the states below.
+    pub(super) fn bytes(&self) -> &[u8] {
+        // SAFETY: `len` initialised bytes; no copy writes to them, see the states of `Transfers`.
         unsafe { std::slice::from_raw_parts(self.pointer, self.len) }
     }
 
-    fn bytes_mut(&mut self) -> &mut [u8] {
+    pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
         // SAFETY: as above, and the borrow is exclusive.
         unsafe { std::slice::from_raw_parts_mut(self.pointer, self.len) }
     }
@@ -85,7 +91,7 @@ impl Transfers {
             .new_event(Some(sys::CUevent_flags::CU_EVENT_BLOCKING_SYNC))
             .map_err(|e| driver_error("cuEventCreate", e))?;
         Ok(Self {
-            memory: Pinned::new(session, bytes)?,
+            memory: Pinned::new(session, &session.stream, bytes)?,
             used: 0,
             done,
         })

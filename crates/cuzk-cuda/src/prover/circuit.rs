@@ -1,11 +1,13 @@
 //! What a proof needs of its circuit, on the device, and how its sums are cut where the key is not.
 
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
+use cuzk_groth16::QueryCounts;
 use cuzk_r1cs::CompiledCircuit;
 
+use super::{PassLobby, feed::QUERIES};
 use crate::{
-    CudaError, Device, MsmPlan, Quotient,
+    CudaError, Device, MsmPlan, PassPlan, ProofSizes, Quotient, Streaming,
     bitmap_sum::{Bitmap, BitmapSum, Selection},
     driver::{DeviceBuffer, Transfers},
     elements::{Base, Partial},
@@ -17,9 +19,9 @@ use crate::{
 };
 
 const SCALAR_BYTES: u64 = 32;
-/// Page-locked bytes of a proof's results, at most, when the key is on the device: 37 windows of 32 entries for each of four sums
-/// in G1 and one in G2.
-pub(super) const MAX_RESULT_BYTES: usize = 3 << 20;
+/// Windows of a sum, at most, each with so many entries left for the host.
+const MAX_WINDOWS: usize = 37;
+const MAX_ENTRIES: usize = 32;
 
 /// A compiled circuit, ready to be proved.
 pub(super) struct CudaCircuit {
@@ -31,123 +33,145 @@ pub(super) struct CudaCircuit {
     pub(super) a: Query,
     pub(super) b_g1: Query,
     pub(super) b_g2: Query,
+    pub(super) domain_size: usize,
+    /// What a pass over the key holds.
+    pub(super) plan: PassPlan,
+    pub(super) sizes: ProofSizes,
     /// Page-locked bytes of a proof's copies.
     pub(super) transfer_bytes: usize,
+    /// Proofs that were started and are not in a pass yet; those with a key on the device do not wait.
+    pub(super) lobby: Arc<PassLobby>,
 }
 
 /// Which values are multiplied with which bases of a query.
 pub(super) struct Query {
+    terms: QueryTerms,
+    pub(super) parts: Vec<QueryPart>,
+}
+
+/// A query's tables on the device.
+struct QueryTerms {
     selection: Option<DeviceBuffer<u64>>,
     first_aux: u32,
     scalar_numbers: DeviceBuffer<u32>,
     base_numbers: DeviceBuffer<u32>,
-    pub(super) parts: Vec<QueryPart>,
 }
 
-/// How many bases of a query are on the device at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Chunking {
-    pub(super) max_g1: usize,
-    pub(super) max_g2: usize,
-}
+/// The pass of one proof over whole queries.
+const WHOLE: PassPlan = PassPlan {
+    max_g1: usize::MAX,
+    quotients: 1,
+    proofs: 1,
+};
 
-impl Chunking {
-    /// Whole queries.
-    pub(super) const NONE: Self = Self {
-        max_g1: usize::MAX,
-        max_g2: usize::MAX,
-    };
-
-    /// Chunks of `max_g1` bases of G1, and as many bytes of G2.
-    pub(super) fn of(max_g1: usize) -> Self {
-        assert!(max_g1 >= 2, "a chunk has bases of both groups");
-        Self {
-            max_g1,
-            max_g2: max_g1 / 2,
+/// How queries are cut: not at all without streaming, or by what is free once the circuit's tables are on the device.
+fn plan(
+    device: &Device,
+    sizes: ProofSizes,
+    streaming: Option<Streaming>,
+) -> Result<PassPlan, CudaError> {
+    match streaming {
+        None => Ok(WHOLE),
+        Some(Streaming::Planned(plan)) => Ok(plan),
+        Some(Streaming::All | Streaming::WhatDoesNotFit) => {
+            let available = device.available_memory();
+            PassPlan::within(sizes, available).map_err(|wanted| CudaError::OutOfMemory {
+                wanted,
+                used: 0,
+                limit: available,
+            })
         }
-    }
-
-    /// The largest chunks of a streamed key with which a proof of the circuit stays within `available` bytes, those of its
-    /// tables not counted; an error tells what the smallest would need.
-    pub(super) fn within(
-        device: &Device,
-        circuit: &CompiledCircuit,
-        available: u64,
-    ) -> Result<Self, CudaError> {
-        const LOG_CHUNKS: Range<u32> = 18..28;
-        let mut needed = 0;
-        for log_chunk in LOG_CHUNKS.rev() {
-            let chunking = Self::of(1 << log_chunk);
-            needed = chunking.bytes(device, circuit);
-            if needed <= available {
-                return Ok(chunking);
-            }
-        }
-        Err(CudaError::OutOfMemory {
-            wanted: needed,
-            used: 0,
-            limit: available,
-        })
-    }
-
-    /// Device bytes of a proof with a streamed key, at most.
-    fn bytes(self, device: &Device, circuit: &CompiledCircuit) -> u64 {
-        let shape = circuit.shape();
-        let (g1, g2) = (2 * size_of::<Fp>(), 2 * size_of::<Fp2>());
-        let domain = SCALAR_BYTES * shape.domain_size() as u64;
-        let witness = witness_bytes(circuit) as u64;
-        let sum = |points: usize, base_bytes: usize| {
-            (points * base_bytes) as u64 + MsmPlan::new(points).room_bytes(base_bytes)
-        };
-        let (of_g1, of_g2) = (sum(self.max_g1, g1), sum(self.max_g2, g2));
-        // A part of a sparse query has few bases and still all positions.
-        let bits = BitmapSum::<Fp>::room_bytes(device, shape.num_aux)
-            .max(BitmapSum::<Fp2>::room_bytes(device, shape.num_aux));
-        let points = (self.max_g1 * g1).max(self.max_g2 * g2) as u64;
-        let largest = (3 * domain)
-            .max(domain + of_g1)
-            .max(of_g2)
-            .max(points + bits);
-        witness + largest
     }
 }
 
 impl CudaCircuit {
+    /// Uploads the circuit's tables; `streaming` says how a key that is not on the device passes through it.
     pub(super) fn new(
         device: &Device,
         circuit: &CompiledCircuit,
-        chunking: Chunking,
+        streaming: Option<Streaming>,
     ) -> Result<Self, CudaError> {
         let shape = circuit.shape();
-        let coefficients = shape.domain_size() - 1;
-        let of_b = QueryTables::of_b(circuit);
-        let Chunking { max_g1, max_g2 } = chunking;
+        let (of_l, of_a, of_b) = (
+            QueryTables::of_l(circuit),
+            QueryTables::of_a(circuit),
+            QueryTables::of_b(circuit),
+        );
+        let evaluation = Evaluation::new(device, circuit)?;
+        let quotient = Quotient::new(device, shape.log_domain())?;
+        let terms = [&of_l, &of_a, &of_b, &of_b].map(|tables| QueryTerms::new(device, tables));
+        let [l, a, b_g1, b_g2] = terms;
+        let (l, a, b_g1, b_g2) = (l?, a?, b_g1?, b_g2?);
+        let sizes = proof_sizes(device, circuit);
+        let plan = plan(device, sizes, streaming)?;
+        let (max_g1, max_g2) = (plan.max_g1, plan.max_g2());
+        let query = |terms, tables: &QueryTables, max_bases| Query {
+            terms,
+            parts: tables.parts(max_bases),
+        };
         let mut prepared = Self {
-            evaluation: Evaluation::new(device, circuit)?,
-            quotient: Quotient::new(device, shape.log_domain())?,
-            h: (0..coefficients)
-                .step_by(max_g1)
-                .map(|first| first..coefficients.min(first.saturating_add(max_g1)))
-                .collect(),
-            l: Query::new(device, &QueryTables::of_l(circuit), max_g1)?,
-            a: Query::new(device, &QueryTables::of_a(circuit), max_g1)?,
-            b_g1: Query::new(device, &of_b, max_g1)?,
-            b_g2: Query::new(device, &of_b, max_g2)?,
+            evaluation,
+            quotient,
+            h: ranges(shape.domain_size() - 1, max_g1),
+            l: query(l, &of_l, max_g1),
+            a: query(a, &of_a, max_g1),
+            b_g1: query(b_g1, &of_b, max_g1),
+            b_g2: query(b_g2, &of_b, max_g2),
+            domain_size: shape.domain_size(),
+            plan,
+            sizes,
             transfer_bytes: 0,
+            lobby: Arc::new(PassLobby::new()),
         };
         prepared.transfer_bytes = witness_bytes(circuit) + prepared.result_bytes();
         Ok(prepared)
     }
 
+    /// Page-locked bytes of a proof's results, the marks of rows and points that are none included.
     fn result_bytes(&self) -> usize {
         let h = self.h.iter().map(|range| window_bytes::<Fp>(range.len()));
         let queries = [&self.l, &self.a, &self.b_g1].map(Query::result_bytes::<Fp>);
-        let number = Transfers::rounded(size_of::<u32>());
-        2 * number
+        let marks = [1, QUERIES.len()].map(|count| Transfers::rounded(count * size_of::<u32>()));
+        2 * marks.iter().sum::<usize>()
             + h.sum::<usize>()
             + queries.iter().sum::<usize>()
             + self.b_g2.result_bytes::<Fp2>()
     }
+}
+
+/// Consecutive ranges of at most `max` numbers.
+fn ranges(count: usize, max: usize) -> Vec<Range<usize>> {
+    let firsts = (0..count).step_by(max);
+    firsts
+        .map(|first| first..count.min(first.saturating_add(max)))
+        .collect()
+}
+
+/// Device bytes of a proof of the circuit.
+pub(super) fn proof_sizes(device: &Device, circuit: &CompiledCircuit) -> ProofSizes {
+    const ROUNDING: u64 = 1 << 20;
+    let shape = circuit.shape();
+    ProofSizes {
+        domain_bytes: SCALAR_BYTES * shape.domain_size() as u64,
+        witness_bytes: witness_bytes(circuit) as u64,
+        bitmap_bytes: ROUNDING
+            + BitmapSum::<Fp>::room_bytes(device, shape.num_aux)
+                .max(BitmapSum::<Fp2>::room_bytes(device, shape.num_aux)),
+    }
+}
+
+/// Page-locked bytes of a proof's results, at most, when queries are cut by `plan` or, without one, not at all.
+pub(super) fn max_result_bytes(counts: &QueryCounts, plan: Option<PassPlan>) -> usize {
+    const OF_G1: usize = MAX_WINDOWS * MAX_ENTRIES * size_of::<Partial<Fp>>();
+    const OF_G2: usize = MAX_WINDOWS * MAX_ENTRIES * size_of::<Partial<Fp2>>();
+    // A part ends with 32 private variables, so there may be a part more than the number of bases asks for.
+    let parts = |bases: u64, max: usize| match bases as usize {
+        few if few <= max => 1,
+        many => 2 + many / max,
+    };
+    let PassPlan { max_g1, .. } = plan.unwrap_or(WHOLE);
+    let in_g1 = [counts.h, counts.l, counts.a, counts.b_g1].map(|bases| parts(bases, max_g1));
+    in_g1.iter().sum::<usize>() * OF_G1 + parts(counts.b_g2, max_g1 / 2) * OF_G2
 }
 
 /// Page-locked bytes of a packed witness.
@@ -165,8 +189,8 @@ fn window_bytes<C: Coordinate>(num_terms: usize) -> usize {
     Transfers::rounded(plan.num_results() * size_of::<Partial<C>>())
 }
 
-impl Query {
-    fn new(device: &Device, tables: &QueryTables, max_bases: usize) -> Result<Self, CudaError> {
+impl QueryTerms {
+    fn new(device: &Device, tables: &QueryTables) -> Result<Self, CudaError> {
         let selection = if tables.selection.is_empty() {
             None
         } else {
@@ -177,10 +201,11 @@ impl Query {
             first_aux: tables.first_aux,
             scalar_numbers: device.uploaded(&tables.wide.scalars)?,
             base_numbers: device.uploaded(&tables.wide.bases)?,
-            parts: tables.parts(max_bases),
         })
     }
+}
 
+impl Query {
     /// Page-locked bytes of the results.
     fn result_bytes<C: DeviceGroup>(&self) -> usize {
         let parts = self.parts.iter();
@@ -201,9 +226,9 @@ impl Query {
         Bitmap {
             words: plane,
             positions: part.positions.clone(),
-            selection: self.selection.as_ref().map(|words| Selection {
+            selection: self.terms.selection.as_ref().map(|words| Selection {
                 words,
-                first: self.first_aux,
+                first: self.terms.first_aux,
             }),
             first_base,
         }
@@ -212,8 +237,8 @@ impl Query {
     /// The numbers of the wide terms, given the number of the first base that is there.
     pub(super) fn numbers(&self, first_base: u32) -> TermNumbers<'_> {
         TermNumbers {
-            scalars: &self.scalar_numbers,
-            bases: &self.base_numbers,
+            scalars: &self.terms.scalar_numbers,
+            bases: &self.terms.base_numbers,
             first_base,
         }
     }

@@ -3,34 +3,37 @@
 //! All proofs of a device share one stream, so the next one's upload and launches are queued while the card computes, and
 //! buffers that one proof frees serve the next. The host holds a packed witness's worth of page-locked memory per proof in
 //! flight, and nothing else.
+//!
+//! With a key that passes through the card in parts, `start` lets the proof wait, and the first `finish` leads a pass for all
+//! that wait by then.
 
 mod circuit;
+mod feed;
 mod key;
-mod queue;
+mod pass;
+mod shared;
 mod times;
 
 use std::{
     num::NonZeroUsize,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, OnceLock},
 };
 
 use cuzk_groth16::{
     CardMemory, DeviceDescription, DeviceError, Footprint, FormatError, KeyError, LoadedCircuit,
-    LoadedKey, Partition, PendingProof, PointDefect, PointError, ProverDevice, ProvingKey, Section,
-    StartTimes, assemble,
+    LoadedKey, Partition, PendingProof, PointDefect, PointError, ProverDevice, ProvingKey,
+    QueryCounts, Section, StartTimes,
 };
-use cuzk_r1cs::{CompiledCircuit, PackedWitness};
+use cuzk_r1cs::CompiledCircuit;
 
 pub use times::ProofTimes;
 
-use self::circuit::{Chunking, CudaCircuit, MAX_RESULT_BYTES, witness_bytes};
+use self::circuit::{CudaCircuit, max_result_bytes, proof_sizes, witness_bytes};
 use self::key::KeyQueries;
-use self::queue::{Queue, Queued};
+use self::shared::{PassLobby, Shared};
 use crate::{
-    CudaError, Device, DeviceKey, MAX_LOG_SIZE,
-    driver::{InFlight, Transfers},
-    footprint::resident_bytes,
+    CudaError, Device, DeviceKey, MAX_LOG_SIZE, PassPlan, Streaming, footprint::resident_bytes,
     kernels,
 };
 
@@ -41,39 +44,19 @@ pub struct CudaDevice {
     shared: Arc<Shared>,
 }
 
-/// What pending proofs share with their device.
-struct Shared {
-    device: Device,
-    /// Bases of streamed keys that are on the card at a time; without it, keys are streamed when the card cannot hold them.
-    streamed: Option<Chunking>,
-    /// Page-locked memory of finished proofs. Held while a proof is queued, so that no two proofs' buffers mix.
-    transfers: Mutex<Vec<Transfers>>,
-}
-
 /// Device times of a proof, known when it is finished.
 pub type PendingTimes = Arc<OnceLock<ProofTimes>>;
 
 impl CudaDevice {
     /// A prover on an opened card. It keeps the keys that fit, and streams others from their files for every proof.
     pub fn new(device: Device) -> Self {
-        Self::with(device, None)
+        Self::streaming(device, Streaming::WhatDoesNotFit)
     }
 
-    /// A prover that streams every key, `max_bases` bases of G1 at a time, however much memory there is.
-    ///
-    /// # Panics
-    /// When `max_bases` is below 2.
-    pub fn streaming(device: Device, max_bases: usize) -> Self {
-        Self::with(device, Some(Chunking::of(max_bases)))
-    }
-
-    fn with(device: Device, streamed: Option<Chunking>) -> Self {
+    /// A prover on an opened card, with a say in which keys are streamed.
+    pub fn streaming(device: Device, streaming: Streaming) -> Self {
         Self {
-            shared: Arc::new(Shared {
-                device,
-                streamed,
-                transfers: Mutex::new(Vec::new()),
-            }),
+            shared: Arc::new(Shared::new(device, streaming)),
         }
     }
 
@@ -107,57 +90,32 @@ impl CudaDevice {
             witness,
             blinding,
         } = partition;
-        let (in_flight, queued) = self.queue(&circuit, &witness)?;
         let times = PendingTimes::default();
         let (shared, seen) = (Arc::clone(&self.shared), Arc::clone(&times));
-        let pending = PendingProof::new(StartTimes::default(), move || {
-            let arrived = in_flight.wait().map_err(device_error)?;
-            let sums = queued.read(&arrived);
-            let spent = queued.times().map_err(device_error)?;
-            seen.get_or_init(|| spent);
-            shared.transfers().push(arrived.reuse());
-            let sums = sums.map_err(|row| DeviceError::Unsatisfied { row })?;
-            let key = circuit.key().verifying_key();
-            Ok(assemble(key, &sums.g1, &sums.b_g2, blinding))
-        });
+        let (prepared, key) = forms(&circuit)?;
+        let waiting = shared.admit(prepared, witness)?;
+        let pending = match key {
+            KeyQueries::Resident(_) => {
+                let queued = shared.queue_one(&circuit, waiting)?;
+                PendingProof::new(StartTimes::default(), move || {
+                    shared.complete(&circuit, queued, blinding, &seen)
+                })
+            }
+            KeyQueries::Streamed(..) => {
+                let ticket = prepared.lobby.enter(waiting);
+                PendingProof::new(StartTimes::default(), move || {
+                    let queued = shared.redeem(&circuit, &ticket)?;
+                    shared.complete(&circuit, queued, blinding, &seen)
+                })
+            }
+        };
         Ok((pending, times))
     }
-
-    fn queue(
-        &self,
-        circuit: &LoadedCircuit,
-        witness: &PackedWitness,
-    ) -> Result<(InFlight, Queued), DeviceError> {
-        let prepared: &CudaCircuit = circuit.form(NAME)?;
-        let key: &KeyQueries = circuit.key().form(NAME)?;
-        let domain_size = circuit.circuit().shape().domain_size();
-        let device = &self.shared.device;
-        let mut pool = self.shared.transfers();
-        let transfers = take(&mut pool, device, prepared.transfer_bytes).map_err(device_error)?;
-        let queued = Queue::new(device, (prepared, key), transfers, witness)
-            .and_then(|queue| queue.queue(domain_size))
-            .and_then(|(transfers, queued)| Ok((transfers.queued(device.session())?, queued)));
-        queued.map_err(|error| key_error(error, circuit.key().origin()))
-    }
 }
 
-impl Shared {
-    fn transfers(&self) -> std::sync::MutexGuard<'_, Vec<Transfers>> {
-        // A list of free memory is whole after any panic.
-        self.transfers
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Page-locked memory of at least `bytes` bytes, an old one where there is one.
-fn take(pool: &mut Vec<Transfers>, device: &Device, bytes: usize) -> Result<Transfers, CudaError> {
-    if let Some(index) = pool.iter().position(|free| free.capacity() >= bytes) {
-        return Ok(pool.swap_remove(index));
-    }
-    // Smaller ones would be kept beside larger ones for ever.
-    pool.pop();
-    Transfers::new(device.session(), bytes)
+/// A loaded circuit and its key as this device has them.
+fn forms(circuit: &LoadedCircuit) -> Result<(&CudaCircuit, &KeyQueries), DeviceError> {
+    Ok((circuit.form(NAME)?, circuit.key().form(NAME)?))
 }
 
 impl ProverDevice for CudaDevice {
@@ -183,12 +141,12 @@ impl ProverDevice for CudaDevice {
     fn load_key(&self, key: Arc<ProvingKey>) -> Result<LoadedKey, DeviceError> {
         let (device, counts) = (&self.shared.device, key.counts());
         let fits = resident_bytes(&counts) <= device.available_memory();
-        let queries = if fits && self.shared.streamed.is_none() {
+        let queries = if fits && self.shared.streaming == Streaming::WhatDoesNotFit {
             let resident =
                 DeviceKey::upload(device, &key).map_err(|error| key_error(error, key.path()))?;
             KeyQueries::Resident(Box::new(resident))
         } else {
-            KeyQueries::Streamed(Arc::clone(&key))
+            KeyQueries::Streamed(Arc::clone(&key), self.shared.uploader()?)
         };
         let origin = key.path().to_path_buf();
         LoadedKey::new(origin, key.verifying_key(), counts, Arc::new(queries))
@@ -210,16 +168,11 @@ impl ProverDevice for CudaDevice {
         }
         let device = &self.shared.device;
         LoadedCircuit::new(key, circuit, |circuit| {
-            let chunking = match queries {
-                KeyQueries::Resident(_) => Ok(Chunking::NONE),
-                KeyQueries::Streamed(_) => match self.shared.streamed {
-                    Some(chunking) => Ok(chunking),
-                    None => Chunking::within(device, circuit, device.available_memory()),
-                },
+            let streaming = match queries {
+                KeyQueries::Resident(_) => None,
+                KeyQueries::Streamed(..) => Some(self.shared.streaming),
             };
-            chunking
-                .and_then(|chunking| CudaCircuit::new(device, circuit, chunking))
-                .map_err(device_error)
+            CudaCircuit::new(device, circuit, streaming).map_err(device_error)
         })
     }
 
@@ -227,15 +180,33 @@ impl ProverDevice for CudaDevice {
         self.start_timed(partition).map(|(pending, _)| pending)
     }
 
+    fn proofs_per_pass(&self, circuit: &LoadedCircuit) -> NonZeroUsize {
+        let prepared = circuit.form::<CudaCircuit>(NAME);
+        let proofs = prepared.map_or(1, |prepared| prepared.plan.proofs);
+        NonZeroUsize::new(proofs).unwrap_or(NonZeroUsize::MIN)
+    }
+
     fn footprint(&self, circuit: &CompiledCircuit) -> Footprint {
+        let device = &self.shared.device;
+        let counts = QueryCounts::of_circuit(&circuit.shape(), circuit.densities());
+        let limit = device.memory_limit();
+        let within = || PassPlan::within(proof_sizes(device, circuit), limit).ok();
+        let plan = match self.shared.streaming {
+            Streaming::Planned(plan) => Some(plan),
+            Streaming::WhatDoesNotFit if resident_bytes(&counts) <= limit => None,
+            Streaming::All | Streaming::WhatDoesNotFit => within(),
+        };
+        let results = max_result_bytes(&counts, plan);
         let partition = witness_bytes(circuit);
-        let pinned = partition + MAX_RESULT_BYTES;
+        let pinned = partition + results;
+        // The proof of a streamed key waits for its pass with its witness.
+        let pending = pinned + if plan.is_some() { partition } else { 0 };
         Footprint {
             partition_bytes: partition,
             evaluation_bytes: 0,
             start_bytes: partition + pinned,
-            pending_bytes: pinned,
-            finish_bytes: pinned + MAX_RESULT_BYTES,
+            pending_bytes: pending,
+            finish_bytes: pending + results,
         }
     }
 }
@@ -252,6 +223,11 @@ fn key_error(error: CudaError, origin: &Path) -> DeviceError {
                     group: if section == Section::BG2 { "G2" } else { "G1" },
                 }),
             },
+        }),
+        CudaError::KeyRead { kind, .. } => DeviceError::from(KeyError::Io {
+            path: origin.to_path_buf(),
+            action: "read the points",
+            source: kind.into(),
         }),
         error => device_error(error),
     }

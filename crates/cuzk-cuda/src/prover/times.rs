@@ -6,7 +6,8 @@ use cudarc::driver::CudaEvent;
 
 use crate::{CudaError, Device};
 
-/// Device time of the stages of one proof, in the order in which they run.
+/// Device time of the stages of one proof, in the order in which they run. Proofs that share a pass over a streamed key have an
+/// equal share of its times each, in which the card may have waited for the key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProofTimes {
     /// The packed witness, from page-locked memory.
@@ -43,31 +44,51 @@ impl ProofTimes {
     }
 }
 
-/// Marks between stages.
-pub(super) struct Marks(Vec<CudaEvent>);
+/// A stage, by its place among the times.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Stage {
+    Upload,
+    Evaluate,
+    Quotient,
+    H,
+    L,
+    A,
+    BG1,
+    BG2,
+}
+
+/// Marks between stages, each with the stage that ended there.
+pub(super) struct Marks {
+    beginning: CudaEvent,
+    ends: Vec<(Stage, CudaEvent)>,
+}
 
 impl Marks {
-    const STAGES: usize = 8;
+    const STAGES: usize = Stage::BG2 as usize + 1;
 
     /// The beginning of the first stage.
     pub(super) fn new(device: &Device) -> Result<Self, CudaError> {
-        let mut marks = Self(Vec::with_capacity(Self::STAGES + 1));
-        marks.mark(device)?;
-        Ok(marks)
+        Ok(Self {
+            beginning: device.session().mark()?,
+            ends: Vec::with_capacity(Self::STAGES),
+        })
     }
 
     /// The end of a stage.
-    pub(super) fn mark(&mut self, device: &Device) -> Result<(), CudaError> {
-        self.0.push(device.session().mark()?);
+    pub(super) fn mark(&mut self, device: &Device, stage: Stage) -> Result<(), CudaError> {
+        self.ends.push((stage, device.session().mark()?));
         Ok(())
     }
 
-    /// The stages' times. Waits for the device.
-    pub(super) fn times(&self) -> Result<ProofTimes, CudaError> {
+    /// The stages' times divided by the number of proofs. Waits for the device.
+    pub(super) fn times(&self, num_proofs: u32) -> Result<ProofTimes, CudaError> {
         let mut stages = [Duration::ZERO; Self::STAGES];
-        for (stage, ends) in stages.iter_mut().zip(self.0.windows(2)) {
-            *stage = Device::between(&ends[0], &ends[1])?;
+        let mut beginning = &self.beginning;
+        for (stage, end) in &self.ends {
+            stages[*stage as usize] += Device::between(beginning, end)?;
+            beginning = end;
         }
+        let stages = stages.map(|time| time / num_proofs.max(1));
         let [upload, evaluate, quotient, h, l, a, b_g1, b_g2] = stages;
         Ok(ProofTimes {
             upload,

@@ -49,6 +49,24 @@ pub(crate) fn check_upload(device: &Device, key: &ProvingKey, name: &str) {
     }
 }
 
+/// Writes the key to a folder after `damage` to the bytes of one section.
+pub(crate) fn damaged(
+    key: &ProvingKey,
+    section: Section,
+    damage: impl FnOnce(&mut [u8]),
+    folder: &Path,
+) -> ProvingKey {
+    // The file is mapped as a whole, and ic lies behind the single points.
+    let [ic, start] = [Section::Ic, section].map(|it| key.section_bytes(it).as_ptr().addr());
+    let first = HEAD_BYTES + (start - ic);
+    let mut bytes = fs::read(key.path()).unwrap();
+    let len = key.section_bytes(section).len();
+    damage(&mut bytes[first..first + len]);
+    let path = folder.join("damaged.params");
+    fs::write(&path, bytes).unwrap();
+    open(&path)
+}
+
 /// Uploads the key after `damage` to the bytes of one section.
 fn upload_damaged(
     device: &Device,
@@ -56,16 +74,8 @@ fn upload_damaged(
     section: Section,
     damage: impl FnOnce(&mut [u8]),
 ) -> Result<DeviceKey, CudaError> {
-    // The file is mapped as a whole, and ic lies behind the single points.
-    let [ic, start] = [Section::Ic, section].map(|it| key.section_bytes(it).as_ptr().addr());
-    let first = HEAD_BYTES + (start - ic);
-    let mut bytes = fs::read(key.path()).unwrap();
-    let len = key.section_bytes(section).len();
-    damage(&mut bytes[first..first + len]);
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("damaged.params");
-    fs::write(&path, bytes).unwrap();
-    DeviceKey::upload(device, &open(&path))
+    DeviceKey::upload(device, &damaged(key, section, damage, folder.path()))
 }
 
 #[test]

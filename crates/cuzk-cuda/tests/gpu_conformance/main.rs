@@ -8,6 +8,7 @@
 
 mod keys;
 mod multiplications;
+mod passes;
 mod prover;
 mod setup;
 mod small_inputs;

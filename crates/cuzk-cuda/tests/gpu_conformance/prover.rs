@@ -12,15 +12,19 @@ mod resident {
 }
 
 mod streamed {
-    use cuzk_cuda::CudaDevice;
+    use cuzk_cuda::{CudaDevice, PassPlan, Streaming};
 
     use crate::device;
 
     /// Fewer bases than the queries of most small circuits have.
-    const MAX_BASES: usize = 40;
+    const PLAN: PassPlan = PassPlan {
+        max_g1: 40,
+        quotients: 2,
+        proofs: 4,
+    };
 
     cuzk_testkit::device_conformance!(
-        CudaDevice::streaming(device(), MAX_BASES),
+        CudaDevice::streaming(device(), Streaming::Planned(PLAN)),
         #[ignore = "needs an NVIDIA card"]
     );
 }

@@ -78,6 +78,12 @@ pub trait ProverDevice: Send + Sync {
         false
     }
 
+    /// How many started proofs of a circuit are computed together at most, at less than the cost of each by itself; 1 from a
+    /// device that gains nothing by it. Those that are started before the first of them is finished share.
+    fn proofs_per_pass(&self, _circuit: &LoadedCircuit) -> NonZeroUsize {
+        NonZeroUsize::MIN
+    }
+
     /// Upper estimate of the bytes that one proof of the circuit holds at each stage.
     fn footprint(&self, circuit: &CompiledCircuit) -> Footprint;
 }

@@ -1,7 +1,9 @@
 //! The handle through which provers read a key file.
 
 use std::fs::File;
+use std::io;
 use std::ops::Range;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::layout::KeyLayout;
@@ -93,6 +95,34 @@ impl ProvingKey {
     /// The uncompressed points of one section, without its length field.
     pub fn section_bytes(&self, section: Section) -> &[u8] {
         &self.map.bytes()[self.layout.range(section)]
+    }
+
+    /// Reads bytes of a section, from `first_byte` on, out of the file and not through the mapping: threads that copy much of a
+    /// key take no page faults for it, and nothing becomes resident.
+    ///
+    /// # Errors
+    /// [`KeyError::Io`], also when the section ends before.
+    pub fn read(
+        &self,
+        section: Section,
+        first_byte: usize,
+        into: &mut [u8],
+    ) -> Result<(), KeyError> {
+        let bytes = self.layout.range(section);
+        let inside = first_byte
+            .checked_add(into.len())
+            .is_some_and(|end| end <= bytes.len());
+        let read = if inside {
+            self.file
+                .read_exact_at(into, (bytes.start + first_byte) as u64)
+        } else {
+            Err(io::ErrorKind::UnexpectedEof.into())
+        };
+        read.map_err(|source| KeyError::Io {
+            path: self.path.clone(),
+            action: "read the points",
+            source,
+        })
     }
 
     /// Lets the pages of points `range` of a section leave the resident set; they are read again when touched.

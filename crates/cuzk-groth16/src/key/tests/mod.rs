@@ -436,6 +436,28 @@ fn progress_of_both_steps_ends_at_its_total() {
 }
 
 #[test]
+fn bytes_that_are_read_are_those_that_are_mapped_and_none_beyond_the_section() {
+    let key = TestKey::new();
+    let opened = key.open();
+    for section in Section::VECTORS {
+        let mapped = opened.section_bytes(section);
+        for first in [0, 1, mapped.len() / 2, mapped.len()] {
+            let mut read = vec![0; mapped.len() - first];
+            opened.read(section, first, &mut read).expect("inside");
+            assert_eq!(read, mapped[first..], "{section} from {first}");
+        }
+        for first in [mapped.len(), usize::MAX] {
+            let error = opened.read(section, first, &mut [0]).expect_err("beyond");
+            assert!(
+                matches!(&error, KeyError::Io { source, .. }
+                    if source.kind() == std::io::ErrorKind::UnexpectedEof),
+                "{error}"
+            );
+        }
+    }
+}
+
+#[test]
 fn queries_decode_to_the_points_of_bellperson_also_after_their_release() {
     let key = TestKey::new();
     let opened = key.open();

@@ -84,6 +84,11 @@ impl BenchDevice {
         }
     }
 
+    /// Started proofs of a circuit that the device computes together.
+    pub(super) fn proofs_per_pass(&self, circuit: &LoadedCircuit) -> usize {
+        self.prover().proofs_per_pass(circuit).get()
+    }
+
     /// Loads a circuit with its key.
     ///
     /// # Errors

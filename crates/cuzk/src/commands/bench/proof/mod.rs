@@ -36,6 +36,9 @@ use crate::{
     verification::public_inputs,
 };
 
+/// Partitions in flight, unless a device computes more of them together: one that is computed and one that is queued.
+const DEFAULT_IN_FLIGHT: usize = 2;
+
 /// Prove about a synthetic sector (a sealed one at 2 KiB), partition after partition, and verify every proof
 ///
 /// The witness of the next partition is made while the device works on the ones in flight. The clock runs from the first
@@ -59,9 +62,9 @@ pub(super) struct ProofArgs {
     /// Proofs
     #[arg(short = 'n', long, value_name = "N", default_value = "1")]
     proofs: NonZeroUsize,
-    /// Partitions that the device has at a time
-    #[arg(short = 'j', long, value_name = "N", default_value = "2")]
-    in_flight: NonZeroUsize,
+    /// Partitions that the device has at a time [default: 2, or as many as share a pass over a key that is streamed]
+    #[arg(short = 'j', long, value_name = "N")]
+    in_flight: Option<NonZeroUsize>,
     /// Only the first N partitions of each proof
     #[arg(long, value_name = "N")]
     partitions: Option<NonZeroUsize>,
@@ -110,7 +113,10 @@ pub(super) fn run(args: &ProofArgs, session: &Session) -> anyhow::Result<()> {
         layout: &layout,
         device: &device,
         circuit: &loaded,
-        in_flight: args.in_flight.get(),
+        in_flight: args.in_flight.map_or_else(
+            || device.proofs_per_pass(&loaded).max(DEFAULT_IN_FLIGHT),
+            NonZeroUsize::get,
+        ),
     };
     let result = measure(args, pipeline, output)?;
     if args.same_as_cpu {
@@ -147,7 +153,9 @@ fn measure(
     let all = statement.num_partitions();
     let num_partitions = args.partitions.map_or(all, |asked| asked.get().min(all));
     let step = output.step(&format!("{id}: warming up"));
-    pipeline.run(&[0])?;
+    // What a pass needs is allocated by its first proofs.
+    let num_warm = pipeline.device.proofs_per_pass(pipeline.circuit);
+    pipeline.run(&vec![0; num_warm.min(pipeline.in_flight)])?;
     step.rename(&format!("{id}: {} proofs", args.proofs));
     let order: Vec<usize> = (0..args.proofs.get())
         .flat_map(|_| 0..num_partitions)
@@ -176,7 +184,7 @@ fn measure(
     let what = (id, args, num_partitions);
     Ok(ProofResult::new(
         what,
-        pipeline.device,
+        (pipeline.device, pipeline.in_flight),
         &run,
         Used {
             cpu,

@@ -44,7 +44,9 @@ impl Pipeline<'_> {
     /// Internal, when a witness cannot be made or the device fails.
     pub(super) fn run(&self, order: &[usize]) -> anyhow::Result<Run> {
         std::thread::scope(|scope| {
-            let (sender, witnesses) = sync_channel(1);
+            // While a device computes several together nobody starts more, and then as many are wanted.
+            let ahead = self.device.proofs_per_pass(self.circuit);
+            let (sender, witnesses) = sync_channel(ahead.min(self.in_flight));
             scope.spawn(move || self.make_witnesses(order, &sender));
             self.prove(witnesses)
         })

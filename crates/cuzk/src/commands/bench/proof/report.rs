@@ -46,7 +46,7 @@ impl ProofResult {
     /// Times are of one partition, the mean of all; `s_per_proof` of one proof.
     pub(super) fn new(
         (id, args, partitions): (CircuitId, &ProofArgs, usize),
-        device: &BenchDevice,
+        (device, in_flight): (&BenchDevice, usize),
         run: &Run,
         used: Used,
     ) -> Self {
@@ -67,7 +67,7 @@ impl ProofResult {
             device: device.name(),
             proofs: args.proofs.get(),
             partitions,
-            in_flight: args.in_flight.get(),
+            in_flight,
             s_per_proof: elapsed / args.proofs.get() as f64,
             device_s,
             device_busy_share: device_s * num_partitions / elapsed,
