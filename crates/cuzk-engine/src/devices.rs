@@ -105,6 +105,13 @@ impl Devices {
         *lock(&self.state)[device].claimed(in_lane) = false;
     }
 
+    /// Partitions of a circuit on a device.
+    pub(crate) fn num_in_flight(&self, device: usize, circuit: CircuitId) -> usize {
+        let state = lock(&self.state);
+        let partitions = state[device].in_flight.iter();
+        partitions.filter(|(_, own, _)| *own == circuit).count()
+    }
+
     pub(crate) fn enter(&self, device: usize, partition: InFlight) {
         lock(&self.state)[device].in_flight.push(partition);
     }

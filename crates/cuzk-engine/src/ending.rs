@@ -59,6 +59,9 @@ pub(crate) fn sweep(core: &Arc<Core>, job: &Job) {
                 .leave(started.device, crate::flow::in_flight(&started.task));
         }
     }
+    if !tail.is_empty() {
+        core.ready.look_again();
+    }
     core.steps.reap((waiting, ready, tail));
 }
 

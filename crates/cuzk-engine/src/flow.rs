@@ -13,6 +13,7 @@ use crate::events::{Stage, Step};
 use crate::jobs::{Job, JobOutcome, PartitionProof, PartitionState};
 use crate::residency::{self, Asking, Lease, Readiness};
 use crate::shared::Core;
+use crate::sharing::{self, Sharing};
 use crate::stages::{self, verify::Unverified};
 use crate::steps::Placement;
 use crate::tasks::{
@@ -189,7 +190,8 @@ async fn send(core: &Arc<Core>, job: &Arc<Job>, ready: ReadyPartition) {
     ending::sweep(core, job);
 }
 
-/// Starts a partition on a device whose thread was claimed for it. Returns what to wait for until its slot is free.
+/// Starts a partition on a device whose thread was claimed for it. Returns what to wait for until its slot is free, if it has
+/// one to itself.
 pub(crate) async fn start(
     core: &Arc<Core>,
     device: usize,
@@ -207,11 +209,19 @@ pub(crate) async fn start(
     };
     let rank = started.task.rank();
     let job = Arc::clone(&started.task.job);
+    let is_shared = started.sharing.is_some();
     job.set_state(started.task.partition, PartitionState::Pending);
-    if let Err(task) = core.tail.push_over(rank, TailTask::Finish(started)) {
+    if let Err(task) = core
+        .tail
+        .push_over(rank, TailTask::Finish(Box::new(started)))
+    {
         core.steps.reap(task);
     }
     ending::sweep(core, &job);
+    if is_shared {
+        sharing::look_again_in_time(core);
+        return None;
+    }
     Some(slot)
 }
 
@@ -249,6 +259,7 @@ async fn start_claimed(
     }
     job.set_state(task.partition, PartitionState::Starting);
     let prover = core.devices.get(device);
+    let sharing = Sharing::of(&*prover, &circuit);
     let placement = placement(core, device, &job);
     let work = move || {
         // Whatever happens, the values are freed before their permit is.
@@ -275,6 +286,7 @@ async fn start_claimed(
                 lease,
                 task,
                 device,
+                sharing,
                 slot,
             };
             return Some((started, freed));
@@ -371,7 +383,7 @@ fn device_failed(
 /// Finishes or verifies.
 pub(crate) async fn run_tail(core: &Arc<Core>, task: TailTask) {
     match task {
-        TailTask::Finish(started) => finish(core, started).await,
+        TailTask::Finish(started) => finish(core, *started).await,
         TailTask::Verify(complete) => verify(core, complete).await,
     }
 }
@@ -383,6 +395,7 @@ async fn finish(core: &Arc<Core>, started: StartedPartition) {
         lease,
         task,
         device,
+        sharing,
         slot,
     } = started;
     let (job, partition) = (Arc::clone(&task.job), task.partition);
@@ -400,6 +413,9 @@ async fn finish(core: &Arc<Core>, started: StartedPartition) {
     job.add_time(Stage::Finish, took);
     core.devices.leave(device, in_flight(&task));
     drop(slot);
+    if sharing.is_some() {
+        core.ready.look_again();
+    }
     let verifying_key = Arc::clone(&lease.resident.verifying_key);
     drop(lease);
     match result {

@@ -21,6 +21,7 @@ mod queue;
 mod residency;
 mod settings;
 mod shared;
+mod sharing;
 mod snapshot;
 mod stages;
 mod status;

@@ -14,6 +14,7 @@ use crate::events::BufferClass;
 use crate::jobs::{Job, PartitionProof};
 use crate::order::Rank;
 use crate::residency::{Footprints, Lease};
+use crate::sharing::Sharing;
 
 /// Counts what is in flight, so that somebody can wait until nothing is.
 #[derive(Debug, Default)]
@@ -131,6 +132,8 @@ pub(crate) struct StartedPartition {
     pub(crate) lease: Lease,
     pub(crate) task: PartitionTask,
     pub(crate) device: usize,
+    /// Where the device computes several together.
+    pub(crate) sharing: Option<Sharing>,
     /// Frees the device's slot when dropped.
     pub(crate) slot: oneshot::Sender<()>,
 }
@@ -145,7 +148,7 @@ pub(crate) struct CompleteJob {
 
 /// Work for the threads that finish and verify.
 pub(crate) enum TailTask {
-    Finish(StartedPartition),
+    Finish(Box<StartedPartition>),
     Verify(CompleteJob),
 }
 

@@ -11,6 +11,8 @@ use crate::events::{Event, Step};
 use crate::flow;
 use crate::jobs::{CancelReason, Job};
 use crate::shared::Core;
+use crate::sharing;
+use crate::tasks::TailTask;
 
 /// What a worker takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +58,9 @@ async fn prove(core: Arc<Core>, device: usize, lane: Lane) {
     loop {
         let next = core.ready.pop(|ready| {
             let (job, avoid) = (&ready.task.job, ready.task.avoid);
-            lane.takes(job) && core.devices.claim(device, avoid, core.is_in_lane(job))
+            lane.takes(job)
+                && sharing::has_room(&core, device, ready)
+                && core.devices.claim(device, avoid, core.is_in_lane(job))
         });
         let Some(ready) = next.await else { return };
         if let Some(freed) = flow::start(&core, device, ready).await {
@@ -67,7 +71,8 @@ async fn prove(core: Arc<Core>, device: usize, lane: Lane) {
 }
 
 async fn finish(core: Arc<Core>, lane: Lane) {
-    while let Some(task) = core.tail.pop(|task| lane.takes(task.job())).await {
+    let is_wanted = |task: &TailTask| lane.takes(task.job()) && sharing::is_due(&core, task);
+    while let Some(task) = core.tail.pop(is_wanted).await {
         flow::run_tail(&core, task).await;
     }
 }

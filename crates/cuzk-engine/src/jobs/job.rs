@@ -143,6 +143,20 @@ impl Job {
         })
     }
 
+    /// Whether partitions will be started soon: some are before it, and do not wait for memory.
+    pub(crate) fn has_more_to_start(&self) -> bool {
+        let progress = lock(&self.progress);
+        progress.partitions.iter().any(|state| {
+            matches!(
+                state,
+                PartitionState::Queued
+                    | PartitionState::Witness
+                    | PartitionState::Ready
+                    | PartitionState::Starting
+            )
+        })
+    }
+
     /// Says what a partition waits for or does.
     pub(crate) fn set_state(&self, partition: usize, state: PartitionState) {
         let mut progress = lock(&self.progress);

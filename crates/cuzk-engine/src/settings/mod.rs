@@ -37,7 +37,7 @@ pub struct EngineSettings {
     pub budget_bytes: Option<u64>,
     /// Partitions whose values are computed at the same time.
     pub partition_workers: usize,
-    /// Proofs in flight per device, from `start` to the end of `finish`.
+    /// Proofs in flight per device, from `start` to the end of `finish`; more where a device computes several together.
     pub device_workers: usize,
     /// Threads for `finish` and verification.
     pub cpu_tail_threads: usize,

@@ -6,6 +6,7 @@ mod failures;
 mod history;
 mod memory;
 mod order;
+mod passes;
 mod residents;
 mod threads;
 mod twins;

@@ -87,6 +87,11 @@ impl ProverDevice for FakeDevice {
         world.is_some_and(|world| world.script.starts_beside())
     }
 
+    fn proofs_per_pass(&self, _: &LoadedCircuit) -> NonZeroUsize {
+        let world = self.world.upgrade();
+        world.map_or(NonZeroUsize::MIN, |world| world.script.proofs_per_pass())
+    }
+
     fn footprint(&self, circuit: &CompiledCircuit) -> Footprint {
         let world = self.world.upgrade();
         let scripted = world.and_then(|world| world.footprint_of(circuit.shape().num_aux));

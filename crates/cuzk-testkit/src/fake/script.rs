@@ -1,6 +1,7 @@
 //! What steps cost and where they fail.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -51,6 +52,7 @@ struct State {
     faults: Vec<Fault>,
     calls: BTreeMap<Stage, usize>,
     starts_beside: bool,
+    proofs_per_pass: Option<NonZeroUsize>,
     evicted: Vec<CircuitId>,
 }
 
@@ -118,6 +120,16 @@ impl Script {
     /// Whether they do.
     pub(super) fn starts_beside(&self) -> bool {
         self.lock().starts_beside
+    }
+
+    /// Lets devices compute so many partitions together.
+    pub fn share_passes(&self, proofs_per_pass: NonZeroUsize) {
+        self.lock().proofs_per_pass = Some(proofs_per_pass);
+    }
+
+    /// Partitions that they compute together.
+    pub(super) fn proofs_per_pass(&self) -> NonZeroUsize {
+        self.lock().proofs_per_pass.unwrap_or(NonZeroUsize::MIN)
     }
 
     /// Circuits whose source was told that they were evicted, in order.

@@ -159,7 +159,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
         "device.memory_limit",
         Syntax::Bytes,
         Derived("what the card has free at the start"),
-        "Memory of a card to stay within. A key that does not fit is streamed from its file for every proof.",
+        "Memory of a card to stay within. A key that does not fit is streamed from its file, once for several partitions.",
     ),
     setting(
         "device.threads",
@@ -183,7 +183,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
         "engine.device_workers",
         Syntax::Count,
         Text("2"),
-        "Proofs in flight per device.",
+        "Proofs in flight per device; of a streamed key, those of two passes.",
     ),
     setting(
         "engine.cpu_tail_threads",
