@@ -30,8 +30,7 @@ const NO_KERNELS: &str = "none";
 const NVCC_HELP: &str = "\
 the feature `cuda` needs nvcc 13.0. Either install NVIDIA's CUDA toolkit, or take the compiler alone from PyPI:
     python3 -m venv ~/nvcc
-    ~/nvcc/bin/pip install nvidia-cuda-nvcc==13.0.* nvidia-cuda-crt==13.0.* nvidia-nvvm==13.0.* \\
-        nvidia-cuda-runtime==13.0.* nvidia-cuda-cccl==13.0.*
+    ~/nvcc/bin/pip install --requirement crates/cuzk-cuda/nvcc-requirements.txt
     export CUZK_NVCC=$(echo ~/nvcc/lib/python3*/site-packages/nvidia/cu13/bin/nvcc)
 Without the feature everything but the CUDA device builds and runs.";
 

@@ -5,6 +5,7 @@
 
 mod ci;
 mod gpu;
+mod nvcc;
 mod output;
 mod python;
 mod steps;
@@ -60,7 +61,7 @@ fn run(task: Task) -> Result<()> {
         Task::Ci(args) => ci::run(&workspace, &args),
         Task::Tidy => tidy::run(&workspace),
         Task::Gpu(args) => gpu::run(&workspace, &args),
-        Task::Python => python::prepare(&workspace),
+        Task::Python => python::CLIENT.prepare(&workspace).map(drop),
         Task::Tools => tools::install(&workspace),
     }
 }

@@ -47,7 +47,9 @@ pub(crate) fn run_all(steps: &mut Steps, workspace: &Workspace) -> Result<()> {
 
 fn add_steps(steps: &mut Steps, workspace: &Workspace, args: &TestArgs) -> Result<()> {
     if args.runner_args.is_empty() {
-        steps.check("python client", || python::prepare(workspace))?;
+        steps.check("python client", || {
+            python::CLIENT.prepare(workspace).map(drop)
+        })?;
         let doc = workspace.command("cargo", &["test", "--workspace", "--doc", "--quiet"]);
         steps.command("doc tests", with_profile(doc, args))?;
     }
