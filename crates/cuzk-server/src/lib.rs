@@ -6,6 +6,7 @@ pub mod listen;
 pub mod metrics;
 mod observation;
 pub mod process;
+mod question;
 mod server;
 mod service;
 mod status_code;

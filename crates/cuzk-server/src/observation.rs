@@ -9,18 +9,20 @@ use cuzk_engine::{Engine, Event, Snapshot, Stamped};
 use cuzk_groth16::CardMemory;
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
-use crate::metrics::{Fold, render};
+use crate::{
+    metrics::{Fold, render},
+    question::Question,
+};
+
+/// A status without the free memory of a card is better than none.
+const DRIVER_PATIENCE: Duration = Duration::from_secs(2);
 
 /// An engine and the fold over its events.
 pub(crate) struct Observation {
     engine: Engine,
     fold: Mutex<Fold>,
-    /// Held by who asks the cards' drivers.
-    asking: Arc<tokio::sync::Mutex<()>>,
+    drivers: Question,
 }
-
-/// A status without the free memory of a card is better than none.
-const DRIVER_PATIENCE: Duration = Duration::from_secs(2);
 
 impl Observation {
     /// Nothing observed yet.
@@ -28,7 +30,7 @@ impl Observation {
         Arc::new(Self {
             engine,
             fold: Mutex::default(),
-            asking: Arc::default(),
+            drivers: Question::new(DRIVER_PATIENCE),
         })
     }
 
@@ -86,22 +88,11 @@ impl Observation {
         self.engine.snapshot()
     }
 
-    /// Memory of the cards, in the order of the devices; empty when a driver does not answer in time. Such a driver keeps
-    /// one thread, however often it is asked for.
+    /// Memory of the cards, in the order of the devices; empty when a driver does not answer in time.
     pub(crate) async fn card_memory(&self) -> Vec<Option<CardMemory>> {
-        let (turn, engine) = (Arc::clone(&self.asking), self.engine.clone());
-        let asked = async {
-            let turn = turn.lock_owned().await;
-            let ask = move || {
-                let _until_answered = turn;
-                engine.card_memory()
-            };
-            tokio::task::spawn_blocking(ask).await
-        };
-        match tokio::time::timeout(DRIVER_PATIENCE, asked).await {
-            Ok(Ok(memory)) => memory,
-            _ => Vec::new(),
-        }
+        let engine = self.engine.clone();
+        let memory = self.drivers.ask(move || engine.card_memory()).await;
+        memory.unwrap_or_default()
     }
 
     fn fold(&self) -> std::sync::MutexGuard<'_, Fold> {
