@@ -11,8 +11,9 @@ constexpr uint32_t kThreads = 256;
 
 } // namespace
 
-// Rows of all instances of one template; one thread a row, so that neighbours write neighbouring rows. A side whose output
-// is null is not written. *violated becomes the least row with a * b != c, if it is less.
+// Rows of all instances of one template, one thread a row. Neighbouring threads have the same row of different instances,
+// since rows differ much in their terms. A side whose output is null is not written. *violated becomes the least row with
+// a * b != c, if it is less.
 extern "C" __global__ void __launch_bounds__(kThreads)
     cuzk_evaluate(Fr *a, Fr *b, Fr *c, uint32_t *violated, const uint32_t *plane, const Fr *wide, const Fr *inputs,
                   const Fr *coefficients, const uint32_t *side_ends, const uint32_t *places, const Term *terms,
@@ -22,9 +23,10 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     const uint32_t i = blockIdx.x * kThreads + threadIdx.x;
     if (i >= total)
         return;
-    const uint32_t instance = i / num_rows, own = i % num_rows;
+    const uint32_t instances = total / num_rows;
+    const uint32_t instance = i % instances, own = i / instances;
     const Values<Fr> values{plane, wide, inputs, coefficients};
-    const Template shape{side_ends, places, terms, first_term, num_rows, num_externals};
+    const Template shape{side_ends, terms, first_term};
     const Placement at = placements[instance];
     Fr out[3];
     sides(out, values, shape, at, externals + uint64_t(instance) * num_externals, own);

@@ -38,15 +38,11 @@ struct Placement {
     uint32_t inputs;
 };
 
-// The own rows of a template: side k of row i ends at term side_ends[3 i + k], and the row's place among all rows of the
-// template, those of its children included, is places[i].
+// The own rows of a template: side k of row i ends at term side_ends[3 i + k].
 struct Template {
     const uint32_t *side_ends;
-    const uint32_t *places;
     const Term *terms;
     uint32_t first_term;
-    uint32_t num_rows;
-    uint32_t num_externals;
 };
 
 template <class F>

@@ -19,7 +19,6 @@ const std::vector<Term> kTerms = {
     {variable(kInput, 1), 0},    {variable(kExternal, 1), 0}, {variable(kWide, 0), 1}, {variable(kBit, 0), 3},
 };
 const std::vector<uint32_t> kSideEnds = {2, 4, 5, 6, 6, 8};
-const std::vector<uint32_t> kPlaces = {0, 4};
 
 void rows_read_the_variables_of_their_instance() {
     // Private variables 0 to 39; 2 and 36 are wide.
@@ -27,7 +26,7 @@ void rows_read_the_variables_of_their_instance() {
     const F wide[] = {F(7), F(11)}, inputs[] = {F(1), F(13), F(17)};
     const F coefficients[] = {F(1), F(2), F(3), F(5)};
     const Values<F> values{plane, wide, inputs, coefficients};
-    const Template shape{kSideEnds.data(), kPlaces.data(), kTerms.data(), 0, 2, 2};
+    const Template shape{kSideEnds.data(), kTerms.data(), 0};
     F out[3];
 
     const Placement first{0, 0, 0, 0};
