@@ -49,32 +49,33 @@ __device__ __forceinline__ F inverse_by_block(const F &value, F *shared, uint32_
     return shared[threadIdx.x];
 }
 
-// Blocks take kThreads * kWidth neighbouring segments in turn, which have nearly equal lengths: of those of a warp, lane l
-// owns every 32nd.
+// Blocks take segments in turn.
 template <class F, uint32_t kWidth, uint32_t kThreads>
 __device__ __forceinline__ void sum_segments(Affine<F> *sums, const Segment *segments, uint32_t count,
                                              uint32_t *next, const Members<F> &members) {
     __shared__ uint4 memory[kThreads * sizeof(F) / sizeof(uint4)];
     F *const shared = reinterpret_cast<F *>(memory);
     __shared__ uint32_t taken;
+    const Shares shares(count, gridDim.x, kThreads, kWidth);
+    const uint32_t stride = shares.stride();
     LaneSums<F, kWidth, LocalProducts<F, kWidth>> lanes;
+    lanes.width = shares.width;
     while (true) {
         __syncthreads();
         if (threadIdx.x == 0)
-            taken = atomicAdd(next, kThreads * kWidth);
+            taken = atomicAdd(next, 1);
         __syncthreads();
-        if (taken >= count)
+        if (taken >= shares.takes)
             return;
-        const uint32_t first = taken + threadIdx.x / 32 * 32 * kWidth + threadIdx.x % 32;
-        lanes.begin(members, segments, first, 32, count);
-        // Segments are sorted by falling length, so the first is the longest.
-        const uint32_t rounds = segments[taken].length;
+        const uint32_t first = shares.first(taken, threadIdx.x);
+        lanes.begin(members, segments, first, stride, count);
+        const uint32_t rounds = segments[shares.longest(taken)].length;
 #pragma unroll 1
         for (uint32_t round = 1; round < rounds; round++) {
             const F product = lanes.divisors(members, round);
             lanes.add(members, round, inverse_by_block<F, kThreads>(product, shared, round));
         }
-        lanes.end(segments, first, 32, sums);
+        lanes.end(segments, first, stride, sums);
     }
 }
 

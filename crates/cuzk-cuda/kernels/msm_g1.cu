@@ -6,10 +6,9 @@ using namespace cuzk;
 namespace {
 
 using Field = Fp;
-constexpr uint32_t kNarrow = 4;
-constexpr uint32_t kWide = 32;
+constexpr uint32_t kWidth = 32;
 constexpr uint32_t kSumThreads = 128;
-constexpr uint32_t kSumBlocksPerSm = 4;
+constexpr uint32_t kSumBlocksPerSm = 5;
 
 } // namespace
 

@@ -7,10 +7,9 @@ using namespace cuzk;
 namespace {
 
 using Field = Quadratic<Fp>;
-constexpr uint32_t kNarrow = 4;
-constexpr uint32_t kWide = 8;
+constexpr uint32_t kWidth = 24;
 constexpr uint32_t kSumThreads = 128;
-constexpr uint32_t kSumBlocksPerSm = 2;
+constexpr uint32_t kSumBlocksPerSm = 3;
 
 } // namespace
 

@@ -17,10 +17,9 @@ const BLOCK_BITS: usize = 4 * 32 * BLOCK_THREADS as usize;
 const EVEN_THREADS: u32 = 256;
 /// Partial sums that one block joins.
 const JOIN: usize = 1024;
-/// Lanes of a warp, warps of a block, and how often each warp takes segments.
+/// Lanes of a warp, and warps of a block.
 const LANES: usize = 32;
 const WARPS_PER_BLOCK: usize = 4;
-const WAVES: usize = 2;
 /// Words of the description of the work: total, segments, joins, one, next.
 const WORK_WORDS: usize = 5;
 
@@ -124,11 +123,11 @@ impl<C: DeviceGroup> BitmapSum<C> {
         })
     }
 
-    /// Segments that fill the device.
+    /// Segments of which every lane takes as many as it can, once.
     fn target(device: &Device) -> usize {
         let warps = (C::KERNELS.sum_blocks_per_sm * device.info().multiprocessors) as usize
             * WARPS_PER_BLOCK;
-        WAVES * warps * LANES * C::KERNELS.wide
+        warps * LANES * C::KERNELS.width
     }
 
     /// Bytes of device memory that sums over `len` positions take, but for some KiB.
@@ -241,7 +240,7 @@ impl<C: DeviceGroup> BitmapSum<C> {
             .buffer_from(&self.work, 4)
             .buffer(bases)
             .buffer(&self.refs);
-        session.launch(C::KERNELS.sum_wide, sum_grid::<C>(device), &sum)?;
+        session.launch(C::KERNELS.sum_segments, sum_grid::<C>(device), &sum)?;
         let join = Arguments::new()
             .buffer(&self.sums)
             .buffer(&self.joins)

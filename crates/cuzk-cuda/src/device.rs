@@ -48,9 +48,11 @@ fn describe(context: &CudaContext) -> Result<DeviceInfo, CudaError> {
     let (free, total) = context
         .mem_get_info()
         .map_err(|e| driver_error("cuMemGetInfo", e))?;
-    let multiprocessors = context
-        .attribute(MULTIPROCESSORS)
-        .map_err(|e| driver_error("cuDeviceGetAttribute", e))?;
+    let attribute = |which| {
+        let value = context.attribute(which);
+        let value = value.map_err(|e| driver_error("cuDeviceGetAttribute", e))?;
+        Ok(u32::try_from(value).unwrap_or(0))
+    };
     Ok(DeviceInfo {
         ordinal: context.ordinal(),
         name: context
@@ -67,7 +69,9 @@ fn describe(context: &CudaContext) -> Result<DeviceInfo, CudaError> {
         capability: context
             .compute_capability()
             .map_err(|e| driver_error("cuDeviceGetAttribute", e))?,
-        multiprocessors: u32::try_from(multiprocessors).unwrap_or(0),
+        multiprocessors: attribute(MULTIPROCESSORS)?,
+        shared_memory: attribute(driver::MOST_SHARED_BYTES)?
+            .saturating_sub(driver::OWN_SHARED_BYTES as u32),
         total_memory: total as u64,
         free_memory: free as u64,
         driver_version: driver::driver_version()?,

@@ -17,6 +17,8 @@ pub struct DeviceInfo {
     pub capability: (i32, i32),
     /// Streaming multiprocessors.
     pub multiprocessors: u32,
+    /// Bytes of shared memory that a block of a kernel may ask for beside the kernel's own.
+    pub shared_memory: u32,
     /// Bytes of device memory.
     pub total_memory: u64,
     /// Bytes that were free at the time of asking.

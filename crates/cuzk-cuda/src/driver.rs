@@ -125,6 +125,12 @@ impl<'a> RawScalars<'a> {
     }
 }
 
+/// Shared memory that a block may ask for.
+pub(crate) const MOST_SHARED_BYTES: sys::CUdevice_attribute =
+    sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
+/// Shared memory that kernels with dynamic one declare themselves, at most.
+pub(crate) const OWN_SHARED_BYTES: i32 = 1024;
+
 struct Loaded {
     modules: HashMap<Image, sys::CUmodule>,
     functions: HashMap<&'static str, sys::CUfunction>,
@@ -336,11 +342,11 @@ impl Session {
         if kernel.shared_bytes > 0 {
             let attribute =
                 sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+            let most = self.context.attribute(MOST_SHARED_BYTES).map_err(failed)?;
+            let bytes = kernel.shared_bytes.min(most - OWN_SHARED_BYTES);
             // SAFETY: the function was just found.
-            unsafe {
-                result::function::set_function_attribute(function, attribute, kernel.shared_bytes)
-            }
-            .map_err(failed)?;
+            unsafe { result::function::set_function_attribute(function, attribute, bytes) }
+                .map_err(failed)?;
         }
         loaded.functions.insert(kernel.name, function);
         Ok(function)

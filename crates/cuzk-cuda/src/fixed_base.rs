@@ -14,7 +14,7 @@ use crate::{
     driver::{Arguments, Grid},
     elements::Base,
     kernels,
-    multiexp::{SEGMENT_WORDS, sum_grid, sum_kernel},
+    multiexp::{SEGMENT_WORDS, sum_grid},
 };
 
 const THREADS: u32 = 256;
@@ -211,7 +211,7 @@ impl<C: FixedGroup> FixedBase<C> {
                 .buffer_from(&self.work, 1)
                 .buffer(&self.table)
                 .buffer(&self.refs);
-            session.launch(sum_kernel::<C>(count), sum_grid::<C>(device), &sum)?;
+            session.launch(C::KERNELS.sum_segments, sum_grid::<C>(device), &sum)?;
         }
         Ok(())
     }

@@ -71,6 +71,8 @@ const fn with_shared(image: Image, name: &'static str, shared_bytes: i32) -> Ker
     }
 }
 
+/// As much shared memory as the card gives a block.
+const ALL_SHARED_BYTES: i32 = i32::MAX;
 /// Tile and twiddles of the largest pass of a transform.
 const NTT_SHARED_BYTES: i32 = 88 * 1024;
 
@@ -94,11 +96,13 @@ kernels! {
     DIGITS = kernel(Image::Sort, "cuzk_digits");
     COARSE_COUNT = kernel(Image::Sort, "cuzk_coarse_count");
     COARSE_SCAN = kernel(Image::Sort, "cuzk_coarse_scan");
-    COARSE_SCATTER = kernel(Image::Sort, "cuzk_coarse_scatter");
-    FINE_SORT = kernel(Image::Sort, "cuzk_fine_sort");
+    COARSE_SCATTER = with_shared(Image::Sort, "cuzk_coarse_scatter", ALL_SHARED_BYTES);
+    FINE_SORT = with_shared(Image::Sort, "cuzk_fine_sort", ALL_SHARED_BYTES);
     PLAN_SEGMENTS = kernel(Image::Sort, "cuzk_plan_segments");
     SCAN_LENGTHS = kernel(Image::Sort, "cuzk_scan_lengths");
     WRITE_SEGMENTS = kernel(Image::Sort, "cuzk_write_segments");
+    WRITE_GROUP_SEGMENTS = kernel(Image::Sort, "cuzk_write_group_segments");
+    WRITE_COLUMN_SPLITS = kernel(Image::Sort, "cuzk_write_column_splits");
     WRITE_SPLIT_SEGMENTS = kernel(Image::Sort, "cuzk_write_split_segments");
 
     BITMAP_COUNT = kernel(Image::Bitmap, "cuzk_bitmap_count");
@@ -122,38 +126,41 @@ kernels! {
 /// The kernels over one group and their tuning.
 #[derive(Debug, Clone, Copy)]
 pub struct GroupKernels {
-    pub(crate) sum_narrow: Kernel,
-    pub(crate) sum_wide: Kernel,
+    pub(crate) sum_segments: Kernel,
     pub(crate) join_splits: Kernel,
     pub(crate) reduce_buckets: Kernel,
+    pub(crate) reduce_groups: Kernel,
     pub(crate) reduce_partials: Kernel,
+    pub(crate) add_columns: Kernel,
     pub(crate) decode: Kernel,
     pub(crate) encode: Kernel,
     /// Blocks of a summation that a multiprocessor runs at once.
     pub(crate) sum_blocks_per_sm: u32,
-    /// Segments of a lane in the wide summation.
-    pub(crate) wide: usize,
+    /// Segments of a lane in a summation, at most.
+    pub(crate) width: usize,
 }
 
 impl GroupKernels {
-    fn kernels(self) -> [Kernel; 7] {
+    fn kernels(self) -> [Kernel; 8] {
         let Self {
-            sum_narrow,
-            sum_wide,
+            sum_segments,
             join_splits,
             reduce_buckets,
+            reduce_groups,
             reduce_partials,
+            add_columns,
             decode,
             encode,
             sum_blocks_per_sm: _,
-            wide: _,
+            width: _,
         } = self;
         [
-            sum_narrow,
-            sum_wide,
+            sum_segments,
             join_splits,
             reduce_buckets,
+            reduce_groups,
             reduce_partials,
+            add_columns,
             decode,
             encode,
         ]
@@ -169,28 +176,30 @@ pub trait DeviceGroup: Coordinate {
 
 impl DeviceGroup for Fp {
     const KERNELS: GroupKernels = GroupKernels {
-        sum_narrow: kernel(Image::MsmG1, "cuzk_g1_sum_narrow"),
-        sum_wide: kernel(Image::MsmG1, "cuzk_g1_sum_wide"),
+        sum_segments: kernel(Image::MsmG1, "cuzk_g1_sum_segments"),
         join_splits: kernel(Image::MsmG1, "cuzk_g1_join_splits"),
         reduce_buckets: kernel(Image::MsmG1, "cuzk_g1_reduce_buckets"),
+        reduce_groups: kernel(Image::MsmG1, "cuzk_g1_reduce_groups"),
         reduce_partials: kernel(Image::MsmG1, "cuzk_g1_reduce_partials"),
+        add_columns: kernel(Image::MsmG1, "cuzk_g1_add_columns"),
         decode: kernel(Image::Points, "cuzk_g1_decode"),
         encode: kernel(Image::Points, "cuzk_g1_encode"),
-        sum_blocks_per_sm: 4,
-        wide: 32,
+        sum_blocks_per_sm: 5,
+        width: 32,
     };
 }
 
 impl DeviceGroup for Fp2 {
     const KERNELS: GroupKernels = GroupKernels {
-        sum_narrow: kernel(Image::MsmG2, "cuzk_g2_sum_narrow"),
-        sum_wide: kernel(Image::MsmG2, "cuzk_g2_sum_wide"),
+        sum_segments: kernel(Image::MsmG2, "cuzk_g2_sum_segments"),
         join_splits: kernel(Image::MsmG2, "cuzk_g2_join_splits"),
         reduce_buckets: kernel(Image::MsmG2, "cuzk_g2_reduce_buckets"),
+        reduce_groups: kernel(Image::MsmG2, "cuzk_g2_reduce_groups"),
         reduce_partials: kernel(Image::MsmG2, "cuzk_g2_reduce_partials"),
+        add_columns: kernel(Image::MsmG2, "cuzk_g2_add_columns"),
         decode: kernel(Image::Points, "cuzk_g2_decode"),
         encode: kernel(Image::Points, "cuzk_g2_encode"),
-        sum_blocks_per_sm: 2,
-        wide: 8,
+        sum_blocks_per_sm: 3,
+        width: 24,
     };
 }

@@ -13,8 +13,10 @@ pub const MAX_TERMS: usize = 1 << 28;
 
 /// Bits of a scalar once it is negated into the lower half of the field.
 const SCALAR_BITS: u32 = 254;
-/// Buckets that one block groups in shared memory.
-const MAX_FINE_BITS: u32 = 9;
+/// Low bits of a bucket's number that one block sorts by, when that leaves few high bits.
+const FINE_BITS: u32 = 9;
+/// High bits of a bucket's number, at most: a tile's runs get shorter with more.
+const MAX_COARSE_BITS: u32 = 12;
 /// A segment's length is counted in a table of this many entries.
 const MAX_SEGMENT: u32 = 1023;
 const MIN_SEGMENT: u32 = 32;
@@ -23,20 +25,23 @@ const SCRATCH_BYTES: usize = 1 << 30;
 /// Bytes of a segment, and of a split bucket's description, on the device.
 const SEGMENT_BYTES: usize = 12;
 const SPLIT_BYTES: usize = 20;
+/// Buckets from which on adding them up in groups takes less time than it takes to start.
+const MIN_GROUPED_BUCKETS: usize = 1 << 20;
 /// Entries per window that the host adds up.
 const HOST_ENTRIES_LOG: u32 = 5;
 
 /// Widths by number of terms, chosen by `cuzk bench kernels --sweep` on an H200 (`sm_90`). `(log2 of the terms, width)`, rising.
-const WIDTHS: [(u32, u32); 9] = [
+const WIDTHS: [(u32, u32); 10] = [
     (6, 7),
     (9, 9),
     (11, 10),
     (12, 11),
-    (14, 12),
+    (14, 13),
     (16, 15),
-    (22, 17),
-    (24, 20),
-    (26, 22),
+    (20, 17),
+    (22, 20),
+    (24, 22),
+    (26, 24),
 ];
 
 /// Sizes of a multiplication of `terms` terms.
@@ -46,6 +51,7 @@ pub struct MsmPlan {
     pub terms: usize,
     /// Bits of a digit.
     pub width: u32,
+    min_grouped_buckets: usize,
 }
 
 /// One step of the reduction: chunks of 2^`log_chunk` entries whose unit of weight is 2^`log_unit`.
@@ -76,6 +82,16 @@ impl MsmPlan {
         Self {
             terms,
             width: (SCALAR_BITS + 1).div_ceil(windows),
+            min_grouped_buckets: MIN_GROUPED_BUCKETS,
+        }
+    }
+
+    /// The same plan, but buckets are added up in groups if there are at least `buckets`: as few as a test likes.
+    #[must_use]
+    pub fn with_groups_from(self, buckets: usize) -> Self {
+        Self {
+            min_grouped_buckets: buckets,
+            ..self
         }
     }
 
@@ -107,7 +123,18 @@ impl MsmPlan {
 
     /// Low bits of a bucket's number, which one block sorts by.
     pub fn fine_bits(self) -> u32 {
-        self.log_buckets().min(MAX_FINE_BITS)
+        let log_buckets = self.log_buckets();
+        FINE_BITS
+            .max(log_buckets.saturating_sub(MAX_COARSE_BITS))
+            .min(log_buckets)
+    }
+
+    /// The first window with half as many buckets as the widest, or the number of windows.
+    pub fn first_narrow_window(self) -> usize {
+        match self.wide_windows() {
+            0 => self.windows(),
+            wide => wide,
+        }
     }
 
     /// High bits of a bucket's number.
@@ -147,7 +174,7 @@ impl MsmPlan {
         let offsets = 4 * self.buckets();
         let splits = SPLIT_BYTES * self.max_splits();
         // Partials are two points of four coordinates each.
-        let partials = 4 * base_bytes * (self.buckets() >> self.reduction()[0].log_chunk);
+        let partials = 4 * base_bytes * self.partial_entries().iter().sum::<usize>();
         (refs + items + segments + offsets + splits + partials) as u64
     }
 
@@ -156,19 +183,35 @@ impl MsmPlan {
         (SCRATCH_BYTES / (8 * self.terms.max(1))).clamp(1, self.windows())
     }
 
-    /// Steps from buckets to the entries that the host adds up.
+    /// Logarithm of the buckets that are added up, as groups and as columns, before the reduction: 0 where they are too few
+    /// for that, or the references and partial sums of their members leave too little room.
+    pub fn log_group(self) -> u32 {
+        const LOG_GROUP: u32 = 5;
+        let narrowest = self.window_bits(self.windows() - 1) - 1;
+        let room = 2 * self.buckets() <= self.refs()
+            && 2 * (self.buckets() >> LOG_GROUP) <= self.max_partials();
+        if self.buckets() >= self.min_grouped_buckets && narrowest >= 2 * LOG_GROUP && room {
+            LOG_GROUP
+        } else {
+            0
+        }
+    }
+
+    /// Steps from buckets, or groups of them, to the entries that the host adds up.
     pub fn reduction(self) -> Vec<ReduceStep> {
         const THREADS_LOG: u32 = 17;
-        const CHUNK_LOG: u32 = 5;
-        let mut left = self.log_buckets();
-        let total = self.buckets().ilog2();
+        // Steps take as long as their chunks, since their threads are few.
+        const CHUNK_LOG: u32 = 3;
+        let log_group = self.log_group();
+        let mut left = self.log_buckets() - log_group;
+        let total = (self.buckets() >> log_group).ilog2();
         let first = total.saturating_sub(THREADS_LOG).clamp(2, 6).min(left);
         let mut steps = vec![ReduceStep {
             log_chunk: first,
-            log_unit: 0,
+            log_unit: log_group,
         }];
         left -= first;
-        let mut log_unit = first;
+        let mut log_unit = log_group + first;
         while left > HOST_ENTRIES_LOG {
             let log_chunk = CHUNK_LOG.min(left - 3);
             steps.push(ReduceStep {
@@ -181,14 +224,22 @@ impl MsmPlan {
         steps
     }
 
+    /// Entries after the steps of the reduction, which take turns with two buffers.
+    pub(crate) fn partial_entries(self) -> [usize; 2] {
+        let steps = self.reduction();
+        let after = |step: &ReduceStep| self.buckets() >> (step.log_unit + step.log_chunk);
+        [0, 1].map(|number| steps.get(number).map_or(0, after))
+    }
+
     /// Entries that are left when the device is done.
     pub fn num_results(self) -> usize {
         self.buckets() >> self.taken()
     }
 
-    /// Bits of a bucket's number that the reduction takes.
-    fn taken(self) -> u32 {
-        self.reduction().iter().map(|step| step.log_chunk).sum()
+    /// Bits of a bucket's number that groups and the reduction take.
+    pub(crate) fn taken(self) -> u32 {
+        let chunks = self.reduction();
+        self.log_group() + chunks.iter().map(|step| step.log_chunk).sum::<u32>()
     }
 
     /// The result from the entries that are left.
@@ -210,6 +261,7 @@ mod tests {
             [(1_usize << log) - 1, 1 << log, (1 << log) + 1]
                 .into_iter()
                 .flat_map(|terms| (4..=24).map(move |width| MsmPlan::with_width(terms, width)))
+                .flat_map(|plan| [plan, plan.with_groups_from(0)])
         })
     }
 
@@ -231,9 +283,8 @@ mod tests {
     fn the_reduction_ends_with_few_entries_and_counts_every_bucket() {
         for plan in plans() {
             let steps = plan.reduction();
-            let taken: u32 = steps.iter().map(|step| step.log_chunk).sum();
-            assert!(plan.log_buckets() - taken <= HOST_ENTRIES_LOG);
-            let mut unit = 0;
+            assert!(plan.log_buckets() - plan.taken() <= HOST_ENTRIES_LOG);
+            let mut unit = plan.log_group();
             for step in steps {
                 assert_eq!(step.log_unit, unit);
                 assert!(step.log_chunk > 0);
@@ -252,6 +303,22 @@ mod tests {
                 assert!(plan.windows() <= plan.max_splits(), "{plan:?}");
             }
         }
+    }
+
+    #[test]
+    fn groups_and_their_members_find_room() {
+        for plan in plans().filter(|plan| plan.log_group() > 0) {
+            let sums = 2 * (plan.buckets() >> plan.log_group());
+            assert!(sums <= plan.max_partials(), "{plan:?}");
+            assert!(sums << plan.log_group() <= plan.refs(), "{plan:?}");
+            assert!(plan.windows() << plan.log_group() <= plan.max_splits());
+        }
+    }
+
+    #[test]
+    fn large_sums_add_up_their_buckets_in_groups() {
+        assert_eq!(MsmPlan::new(1 << 16).log_group(), 0);
+        assert!((22..=28).all(|log| MsmPlan::new(1 << log).log_group() > 0));
     }
 
     #[test]

@@ -7,13 +7,15 @@ use crate::{
     CudaError, Device, MAX_TERMS, MsmPlan, RawScalar,
     driver::{Arguments, DeviceBuffer, Grid},
     elements::{Base, Partial, Xyzz},
-    kernels::{self, DeviceGroup, Kernel},
+    kernels::{self, DeviceGroup},
 };
 
 const DIGIT_THREADS: u32 = 256;
 const SORT_THREADS: u32 = 1024;
-/// Items of a block in a partition: 16 for each of 1024 threads.
-const TILE: u64 = 16 * 1024;
+/// Items of a thread in a partition.
+const ITEMS: u32 = 16;
+/// Items of a block that counts them.
+const TILE: u64 = (ITEMS * SORT_THREADS) as u64;
 const SUM_THREADS: u32 = 128;
 pub(crate) const JOIN_THREADS: u32 = 64;
 const REDUCE_THREADS: u32 = 128;
@@ -26,8 +28,6 @@ const COUNTER_WORDS: usize = 4 + 1024;
 const COUNTER_SEGMENTS: usize = 0;
 const COUNTER_SPLITS: usize = 2;
 const COUNTER_NEXT: usize = 3;
-/// Segments below which lanes own four of them rather than sixteen, so that all warps have work.
-const NARROW_SEGMENTS: usize = 1 << 19;
 
 /// The form of scalars on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,8 +38,7 @@ pub enum ScalarForm {
     Canonical,
 }
 
-/// The terms of a multiplication, consecutive ones of a list: without numbers, scalar i times base i - range.start; with
-/// numbers, scalar number `scalar_numbers[i]` times base number `base_numbers[i] - first_base`.
+/// The terms of a multiplication, consecutive ones of a list.
 #[derive(Clone, Debug)]
 pub(crate) struct Terms<'a> {
     /// Scalars on the device.
@@ -49,10 +48,21 @@ pub(crate) struct Terms<'a> {
     /// Which terms of the list.
     pub(crate) range: Range<usize>,
     /// Which scalar and which base each term has.
-    pub(crate) numbers: Option<TermNumbers<'a>>,
+    pub(crate) pairing: Pairing<'a>,
 }
 
-/// Scalars and bases of terms by number.
+/// Which scalar is multiplied with which base.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Pairing<'a> {
+    /// Scalar i with base i - range.start.
+    InOrder,
+    /// Scalar i with the base whose number has the same `bits` bits in reversed order.
+    Reversed { bits: u32 },
+    /// By lists of numbers.
+    Listed(TermNumbers<'a>),
+}
+
+/// Term i is scalar number `scalars[i]` times base number `bases[i] - first_base`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TermNumbers<'a> {
     pub(crate) scalars: &'a DeviceBuffer<u32>,
@@ -72,35 +82,52 @@ impl<'a> Terms<'a> {
             scalars,
             form,
             range,
-            numbers: None,
+            pairing: Pairing::InOrder,
+        }
+    }
+
+    /// The scalars of 2^n that come in bit-reversed order, but for the last one. That is the last one in order, too.
+    pub(crate) fn reversed(scalars: &'a DeviceBuffer<RawScalar>, form: ScalarForm) -> Self {
+        Self {
+            scalars,
+            form,
+            range: 0..scalars.len() - 1,
+            pairing: Pairing::Reversed {
+                bits: scalars.len().ilog2(),
+            },
         }
     }
 
     /// Terms of the whole list.
     fn available(&self) -> usize {
-        self.numbers.map_or(self.scalars.len(), |numbers| {
-            numbers.scalars.len().min(numbers.bases.len())
-        })
+        match self.pairing {
+            Pairing::InOrder | Pairing::Reversed { .. } => self.scalars.len(),
+            Pairing::Listed(numbers) => numbers.scalars.len().min(numbers.bases.len()),
+        }
     }
 
     /// The kernels' arguments for scalars and their numbers.
     fn scalars(&self, arguments: Arguments) -> Arguments {
         let first = self.range.start;
-        match self.numbers {
-            Some(numbers) => arguments
+        match self.pairing {
+            Pairing::InOrder | Pairing::Reversed { .. } => {
+                arguments.buffer_from(self.scalars, first).null()
+            }
+            Pairing::Listed(numbers) => arguments
                 .buffer(self.scalars)
                 .buffer_from(numbers.scalars, first),
-            None => arguments.buffer_from(self.scalars, first).null(),
         }
     }
 
     /// The kernels' arguments for numbers of bases.
     fn bases(&self, arguments: Arguments) -> Arguments {
-        match self.numbers {
-            Some(numbers) => arguments
+        match self.pairing {
+            Pairing::InOrder => arguments.null().word(0).word(0),
+            Pairing::Reversed { bits } => arguments.null().word(0).word(bits),
+            Pairing::Listed(numbers) => arguments
                 .buffer_from(numbers.bases, self.range.start)
-                .word(numbers.first_base),
-            None => arguments.null().word(0),
+                .word(numbers.first_base)
+                .word(0),
         }
     }
 }
@@ -151,11 +178,7 @@ impl<C: DeviceGroup> MultiExp<C> {
         let windows = plan.windows();
         let group = plan.group();
         let bins = 1_usize << plan.coarse_bits();
-        let entries: Vec<usize> = plan
-            .reduction()
-            .iter()
-            .map(|step| plan.buckets() >> (step.log_unit + step.log_chunk))
-            .collect();
+        let [odd, even] = plan.partial_entries();
         Ok(Self {
             plan,
             rows: session.allocate(plan.refs())?,
@@ -167,10 +190,7 @@ impl<C: DeviceGroup> MultiExp<C> {
             splits: session.allocate(SPLIT_WORDS * plan.max_splits())?,
             segments: session.allocate(SEGMENT_WORDS * (plan.buckets() + plan.max_partials()))?,
             sums: session.allocate(plan.buckets() + plan.max_partials())?,
-            partials: [
-                session.allocate(entries[0])?,
-                session.allocate(entries.get(1).copied().unwrap_or(0))?,
-            ],
+            partials: [session.allocate(odd)?, session.allocate(even)?],
             group,
         })
     }
@@ -221,7 +241,7 @@ impl<C: DeviceGroup> MultiExp<C> {
                 expected: terms.range.end,
             });
         }
-        if terms.numbers.is_none() {
+        if !matches!(terms.pairing, Pairing::Listed(_)) {
             self.check("bases", bases.len())?;
         }
         let mut last = 0;
@@ -287,7 +307,7 @@ impl<C: DeviceGroup> MultiExp<C> {
             plan.terms as u32,
             plan.coarse_bits(),
             plan.fine_bits(),
-            0,
+            plan.first_narrow_window() as u32,
         ]
     }
 
@@ -299,6 +319,9 @@ impl<C: DeviceGroup> MultiExp<C> {
         let bins = 1_u32 << plan.coarse_bits();
         let tiles =
             Grid::new(num_terms.div_ceil(TILE) as u32, SORT_THREADS).shared(4 * bins as usize);
+        let shared_memory = device.info().shared_memory as usize;
+        let scatters = scatter_grid(plan, shared_memory);
+        let (fine_grid, capacity) = fine_grid(plan, shared_memory);
         let digits = terms
             .scalars(Arguments::new().buffer(&self.rows))
             .words(self.layout())
@@ -335,18 +358,16 @@ impl<C: DeviceGroup> MultiExp<C> {
                 .buffer(&self.cursors)
                 .buffer(&self.rows);
             let scatter = terms.bases(scatter).words(self.layout()).word(first);
-            session.launch(kernels::COARSE_SCATTER, tiles.rows(rows), &scatter)?;
+            session.launch(kernels::COARSE_SCATTER, scatters.rows(rows), &scatter)?;
             let fine = Arguments::new()
                 .buffer(&self.rows)
                 .buffer(&self.offsets)
                 .buffer(&self.items)
                 .buffer(&self.starts)
                 .words(self.layout())
-                .word(first);
-            let grid = Grid::new(bins, SORT_THREADS)
-                .rows(rows)
-                .shared(4 << plan.fine_bits());
-            session.launch(kernels::FINE_SORT, grid, &fine)?;
+                .word(first)
+                .word(capacity);
+            session.launch(kernels::FINE_SORT, fine_grid.rows(rows), &fine)?;
         }
         Ok(())
     }
@@ -362,7 +383,6 @@ impl<C: DeviceGroup> MultiExp<C> {
         let runs = [plan.windows() as u32, per_window, plan.max_segment()];
         let by_bucket = Grid::for_items(plan.buckets() as u64, SORT_THREADS);
         session.clear(&mut self.counters)?;
-        session.clear(&mut self.sums)?;
         let with_runs = |arguments: Arguments| runs.into_iter().fold(arguments, Arguments::word);
         let planned = Arguments::new()
             .buffer(&self.counters)
@@ -374,8 +394,10 @@ impl<C: DeviceGroup> MultiExp<C> {
         let write = Arguments::new()
             .buffer(&self.segments)
             .buffer(&self.counters)
+            .buffer(&self.sums)
             .buffer(&self.offsets);
-        session.launch(kernels::WRITE_SEGMENTS, by_bucket, &with_runs(write))?;
+        let write = with_runs(write).word(units::<C>());
+        session.launch(kernels::WRITE_SEGMENTS, by_bucket, &write)?;
         let split = Arguments::new()
             .buffer(&self.segments)
             .buffer(&self.counters)
@@ -384,6 +406,16 @@ impl<C: DeviceGroup> MultiExp<C> {
         let multiprocessors = device.info().multiprocessors;
         let all = Grid::new(8 * multiprocessors, SPLIT_THREADS);
         session.launch(kernels::WRITE_SPLIT_SEGMENTS, all, &split)?;
+        self.sum_segments(device, bases)?;
+        self.join_splits(device)
+    }
+
+    /// Sums of the counted segments over `bases`.
+    fn sum_segments(
+        &self,
+        device: &Device,
+        bases: &DeviceBuffer<Base<C>>,
+    ) -> Result<(), CudaError> {
         let sum = Arguments::new()
             .buffer(&self.sums)
             .buffer(&self.segments)
@@ -391,54 +423,126 @@ impl<C: DeviceGroup> MultiExp<C> {
             .buffer_from(&self.counters, COUNTER_NEXT)
             .buffer(bases)
             .buffer(&self.rows);
-        session.launch(sum_kernel::<C>(plan.buckets()), sum_grid::<C>(device), &sum)?;
+        let session = device.session();
+        session.launch(C::KERNELS.sum_segments, sum_grid::<C>(device), &sum)
+    }
+
+    /// Sums of the counted splits.
+    fn join_splits(&self, device: &Device) -> Result<(), CudaError> {
         let join = Arguments::new()
             .buffer(&self.sums)
             .buffer(&self.splits)
             .buffer_from(&self.counters, COUNTER_SPLITS)
-            .word(plan.buckets() as u32);
+            .word(self.plan.buckets() as u32);
+        let grid = join_grid::<C>(8 * device.info().multiprocessors);
+        device.session().launch(C::KERNELS.join_splits, grid, &join)
+    }
+
+    /// Adds buckets up as groups, whose sums follow those of the buckets, and as columns, whose sums replace the first ones of
+    /// each window.
+    fn add_groups(&self, device: &Device) -> Result<(), CudaError> {
+        let (plan, session) = (self.plan, device.session());
+        let windows = plan.windows() as u32;
+        let groups = [
+            windows,
+            plan.first_narrow_window() as u32,
+            plan.log_buckets(),
+            plan.log_group(),
+        ];
+        let segments = Arguments::new()
+            .buffer(&self.segments)
+            .buffer(&self.counters)
+            .buffer(&self.rows)
+            .buffer(&self.sums)
+            .words(groups)
+            .word(units::<C>());
+        let slots = 1 << (plan.log_buckets() - plan.log_group());
         session.launch(
-            C::KERNELS.join_splits,
-            join_grid::<C>(8 * multiprocessors),
-            &join,
-        )
+            kernels::WRITE_GROUP_SEGMENTS,
+            Grid::for_items(slots, SORT_THREADS).rows(windows),
+            &segments,
+        )?;
+        self.sum_segments(device, &self.sums)?;
+        let columns = Arguments::new()
+            .buffer(&self.splits)
+            .buffer(&self.counters)
+            .words(groups);
+        let grid = Grid::for_items(u64::from(windows) << plan.log_group(), SPLIT_THREADS);
+        session.launch(kernels::WRITE_COLUMN_SPLITS, grid, &columns)?;
+        self.join_splits(device)
     }
 
     /// Returns which of the two buffers holds the entries that are left.
     fn reduce(&mut self, device: &Device) -> Result<usize, CudaError> {
-        let session = device.session();
+        let (plan, session) = (self.plan, device.session());
+        let log_group = plan.log_group();
+        if log_group > 0 {
+            self.add_groups(device)?;
+        }
         let mut target = 0;
-        for (number, step) in self.plan.reduction().into_iter().enumerate() {
-            let chunks = self.plan.buckets() >> (step.log_unit + step.log_chunk);
+        for (number, step) in plan.reduction().into_iter().enumerate() {
+            let chunks = plan.buckets() >> (step.log_unit + step.log_chunk);
             let grid = Grid::for_items(chunks as u64, REDUCE_THREADS);
             target = number % 2;
-            let arguments = Arguments::new().buffer(&self.partials[target]);
-            if number == 0 {
-                let arguments = arguments
-                    .buffer(&self.sums)
-                    .word(chunks as u32)
-                    .word(step.log_chunk);
-                session.launch(C::KERNELS.reduce_buckets, grid, &arguments)?;
-            } else {
-                let arguments = arguments
-                    .buffer(&self.partials[1 - target])
-                    .word(chunks as u32)
-                    .word(step.log_chunk)
-                    .word(step.log_unit);
-                session.launch(C::KERNELS.reduce_partials, grid, &arguments)?;
+            let out = Arguments::new().buffer(&self.partials[target]);
+            let (kernel, from) = match (number, log_group) {
+                (0, 0) => (C::KERNELS.reduce_buckets, out.buffer(&self.sums)),
+                (0, _) => (
+                    C::KERNELS.reduce_groups,
+                    out.buffer_from(&self.sums, plan.buckets()),
+                ),
+                _ => (
+                    C::KERNELS.reduce_partials,
+                    out.buffer(&self.partials[1 - target]),
+                ),
+            };
+            let mut arguments = from.word(chunks as u32).word(step.log_chunk);
+            if step.log_unit > 0 {
+                arguments = arguments.word(step.log_unit);
             }
+            session.launch(kernel, grid, &arguments)?;
+        }
+        if log_group > 0 {
+            let windows = plan.windows() as u32;
+            let columns = Arguments::new()
+                .buffer(&self.partials[target])
+                .buffer(&self.sums)
+                .word(windows)
+                .word(plan.log_buckets())
+                .word(plan.log_buckets() - plan.taken())
+                .word(1 << log_group);
+            let grid = Grid::for_items(u64::from(windows), REDUCE_THREADS);
+            session.launch(C::KERNELS.add_columns, grid, &columns)?;
         }
         Ok(target)
     }
 }
 
-/// The summation kernel for so many segments.
-pub(crate) fn sum_kernel<C: DeviceGroup>(segments: usize) -> Kernel {
-    if segments < NARROW_SEGMENTS {
-        C::KERNELS.sum_narrow
-    } else {
-        C::KERNELS.sum_wide
+/// Units of 16 bytes of a base on the device.
+fn units<C>() -> u32 {
+    (size_of::<Base<C>>() / 16) as u32
+}
+
+/// Blocks that sort their tiles in shared memory, beside two words a bin.
+fn scatter_grid(plan: MsmPlan, shared_memory: usize) -> Grid {
+    let bytes = |threads: u32| (8 * ITEMS * threads + (8 << plan.coarse_bits())) as usize;
+    let mut threads = SORT_THREADS;
+    while threads > 32 && bytes(threads) > shared_memory {
+        threads /= 2;
     }
+    let tile = u64::from(ITEMS * threads);
+    let tiles = (plan.terms as u64).div_ceil(tile) as u32;
+    Grid::new(tiles, threads).shared(bytes(threads))
+}
+
+/// A block for each bin, and how many references it has room for in shared memory: a quarter more than a bin of uniform digits
+/// has.
+fn fine_grid(plan: MsmPlan, shared_memory: usize) -> (Grid, u32) {
+    let counters = 4 << plan.fine_bits();
+    let mean = plan.terms >> plan.coarse_bits();
+    let capacity = (mean + mean / 4 + SORT_THREADS as usize).min((shared_memory - counters) / 4);
+    let grid = Grid::new(1 << plan.coarse_bits(), SORT_THREADS).shared(counters + 4 * capacity);
+    (grid, capacity as u32)
 }
 
 /// As many blocks as the device runs at once.

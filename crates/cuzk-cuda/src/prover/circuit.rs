@@ -127,6 +127,11 @@ impl CudaCircuit {
         Ok(prepared)
     }
 
+    /// Whether all coefficients of the quotient are summed up at once.
+    pub(super) fn h_is_whole(&self) -> bool {
+        self.h.len() == 1
+    }
+
     /// Page-locked bytes of a proof's results, the marks of rows and points that are none included.
     fn result_bytes(&self) -> usize {
         let h = self.h.iter().map(|range| window_bytes::<Fp>(range.len()));

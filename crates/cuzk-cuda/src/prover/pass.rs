@@ -20,7 +20,7 @@ use crate::{
     evaluation::{RowOutputs, WitnessBuffers},
     host_field::{Coordinate, Fp, Fp2},
     kernels::DeviceGroup,
-    multiexp::Terms,
+    multiexp::{Pairing, Terms},
     reverse_order,
     tables::QueryPart,
 };
@@ -214,7 +214,11 @@ impl<'a> Pass<'a> {
             // Whole queries have one range, which begins with the first base.
             let (present, _first) = self.supply.next::<Fp>(Section::H, range)?;
             for (member, quotient) in self.members[first..].iter_mut().zip(&quotients) {
-                let terms = Terms::in_order(quotient, ScalarForm::Montgomery, range.clone());
+                let terms = if self.circuit.h_is_whole() {
+                    Terms::reversed(quotient, ScalarForm::Montgomery)
+                } else {
+                    Terms::in_order(quotient, ScalarForm::Montgomery, range.clone())
+                };
                 let to = (self.device, &mut member.transfers);
                 let sum = multiply(to, present.buffer(), &terms)?;
                 member.sums.h.push(sum);
@@ -316,7 +320,8 @@ impl Member {
         })
     }
 
-    /// Queues the quotient's coefficients in order, and the download of the first row that is violated.
+    /// Queues the quotient's coefficients, in order for a query in parts and in bit-reversed order for a whole one, and the
+    /// download of the first row that is violated.
     fn quotient(
         &mut self,
         device: &Device,
@@ -345,7 +350,9 @@ impl Member {
         self.violated = Some(self.transfers.download(session, &violated, 1)?);
         marks.mark(device, Stage::Evaluate)?;
         circuit.quotient.run(device, &mut a, &mut b, &mut c)?;
-        reverse_order(device, &mut c)?;
+        if !circuit.h_is_whole() {
+            reverse_order(device, &mut c)?;
+        }
         marks.mark(device, Stage::Quotient)?;
         Ok(c)
     }
@@ -369,7 +376,7 @@ impl Member {
             scalars: &self.values,
             form: ScalarForm::Montgomery,
             range: part.wide.clone(),
-            numbers: Some(query.numbers(first_base)),
+            pairing: Pairing::Listed(query.numbers(first_base)),
         };
         let wide = multiply((device, &mut self.transfers), bases, &terms)?;
         Ok(Sum { bits, wide })

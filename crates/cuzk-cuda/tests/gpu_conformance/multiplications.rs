@@ -138,6 +138,13 @@ fn every_width<C: TestGroup>(len: usize) {
     }
 }
 
+/// The plan with the widest digits whose buckets are added up in groups.
+fn grouped(len: usize) -> MsmPlan {
+    let plan = MsmPlan::with_width(len, len.ilog2()).with_groups_from(0);
+    assert!(plan.log_group() > 0);
+    plan
+}
+
 fn uneven_scalars<C: TestGroup>(len: usize) {
     let device = device();
     let points = Points::<C>::distinct(len, 6);
@@ -175,13 +182,10 @@ fn uneven_scalars<C: TestGroup>(len: usize) {
     ];
     for (case, scalars) in cases {
         check(&device, MsmPlan::new(len), &points, &scalars, case);
-        check(
-            &device,
-            MsmPlan::with_width(len, 16),
-            &points,
-            &scalars,
-            case,
-        );
+        let wide = MsmPlan::with_width(len, 16);
+        for plan in [wide, grouped(len)] {
+            check(&device, plan, &points, &scalars, case);
+        }
     }
 }
 
@@ -220,6 +224,7 @@ fn uneven_points<C: TestGroup>(len: usize) {
         for scalars in [&vec![Scalar::ONE; len], &random, &paired] {
             check(&device, MsmPlan::with_width(len, 6), &points, scalars, case);
             check(&device, MsmPlan::new(len), &points, scalars, case);
+            check(&device, grouped(len), &points, scalars, case);
         }
     }
 }
@@ -356,7 +361,7 @@ fn gpu_g2_accepts_uneven_scalars() {
 #[test]
 #[ignore = "needs an NVIDIA card"]
 fn gpu_g2_accepts_infinity_repeats_and_opposites() {
-    uneven_points::<Fp2>(2000);
+    uneven_points::<Fp2>(5000);
 }
 
 #[test]

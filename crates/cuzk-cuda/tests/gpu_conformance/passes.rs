@@ -21,7 +21,7 @@ const PLAN: PassPlan = PassPlan {
 };
 
 /// Room for a pass over a small key, of which most is for the sums over bits.
-const LIMIT: u64 = 3 << 30;
+const LIMIT: u64 = 4 << 30;
 
 fn planned() -> CudaDevice {
     CudaDevice::streaming(device(), Streaming::Planned(PLAN))

@@ -21,6 +21,9 @@ use crate::{
 
 /// Terms of a sum: enough for two steps of the reduction, and for a bucket of several segments.
 const TERMS: usize = 2000;
+/// Terms and width of a sum whose buckets are added up in groups.
+const GROUPED_TERMS: usize = 4500;
+const GROUPED_WIDTH: u32 = 12;
 /// A transform without passes, and one with a pass in shared memory.
 const LOG_SIZES: [u32; 2] = [2, 12];
 
@@ -41,6 +44,15 @@ fn sum<C: TestGroup>(device: &Device) {
         })
         .collect();
     check(device, MsmPlan::new(TERMS), &points, &scalars, "uneven");
+}
+
+/// Buckets that are added up in groups, most of them empty.
+fn grouped_sum<C: TestGroup>(device: &Device) {
+    let points = Points::<C>::distinct(GROUPED_TERMS, 7);
+    let scalars = random_scalars(GROUPED_TERMS, 8);
+    let plan = MsmPlan::with_width(GROUPED_TERMS, GROUPED_WIDTH).with_groups_from(0);
+    assert!(plan.log_group() > 0);
+    check(device, plan, &points, &scalars, "in groups");
 }
 
 fn key(device: &Device) {
@@ -84,13 +96,17 @@ fn gpu_small_quotients_are_exact() {
 #[test]
 #[ignore = "needs an NVIDIA card"]
 fn gpu_small_g1_sums_are_those_of_multiples() {
-    sum::<Fp>(&device());
+    let device = device();
+    sum::<Fp>(&device);
+    grouped_sum::<Fp>(&device);
 }
 
 #[test]
 #[ignore = "needs an NVIDIA card"]
 fn gpu_small_g2_sums_are_those_of_multiples() {
-    sum::<Fp2>(&device());
+    let device = device();
+    sum::<Fp2>(&device);
+    grouped_sum::<Fp2>(&device);
 }
 
 #[test]
@@ -133,6 +149,8 @@ fn gpu_all_small_inputs_launch_every_kernel() {
     transforms(device);
     sum::<Fp>(device);
     sum::<Fp2>(device);
+    grouped_sum::<Fp>(device);
+    grouped_sum::<Fp2>(device);
     bitmap_sums::<Fp>(device, &[1000]);
     bitmap_sums::<Fp2>(device, &[1000]);
     key(device);

@@ -2,6 +2,7 @@
 #include "toy_field.hpp"
 
 #include "../../kernels/digits.cuh"
+#include "../../kernels/groups.cuh"
 #include "../../kernels/quadratic.cuh"
 #include "../../kernels/reduce.cuh"
 #include "../../kernels/segments.cuh"
@@ -128,6 +129,7 @@ void segments_sum_whatever_their_members(const std::vector<Point> &points) {
         const Members<Toy> members{bases.data(), refs.data()};
         for (uint32_t lane = 0; lane < kLanes; lane++) {
             LaneSums<Toy, kWidth, Products<kWidth>> lanes;
+            lanes.width = kWidth;
             lanes.begin(members, segments.data(), lane, kLanes, count);
             const uint32_t rounds = count == 0 ? 0 : segments[0].length;
             for (uint32_t round = 1; round < rounds; round++)
@@ -194,6 +196,86 @@ void reductions_weigh_buckets_by_their_number(const std::vector<Point> &points) 
     }
 }
 
+void blocks_share_all_segments_and_take_equally_often() {
+    constexpr uint32_t kThreads = 64, kMaxWidth = 8;
+    for (uint32_t blocks : {1u, 3u, 10u})
+        for (uint32_t count = 0; count < 20000; count += 1 + count / 20) {
+            const Shares shares(count, blocks, kThreads, kMaxWidth);
+            const uint32_t most = blocks * kThreads * kMaxWidth;
+            CHECK(shares.width >= 1 && shares.width <= kMaxWidth, "%u segments, %u blocks", count, blocks);
+            CHECK(shares.takes <= blocks * ((count + most - 1) / most), "%u takes of %u", shares.takes, count);
+            std::vector<uint32_t> times(count);
+            for (uint32_t take = 0; take < shares.takes; take++) {
+                const uint32_t longest = shares.longest(take);
+                CHECK(longest < count, "take %u of %u segments", take, count);
+                for (uint32_t thread = 0; thread < kThreads; thread++)
+                    for (uint32_t k = 0; k < shares.width; k++) {
+                        const uint32_t number = shares.first(take, thread) + k * shares.stride();
+                        CHECK(number >= longest, "a longer one, take %u of %u segments", take, count);
+                        if (number < count)
+                            times[number]++;
+                    }
+            }
+            for (uint32_t number = 0; number < count; number++)
+                CHECK(times[number] == 1, "segment %u of %u, %u blocks", number, count, blocks);
+        }
+}
+
+// Three windows, of which the last one or two have half as many buckets.
+void groups_and_columns_weigh_buckets_by_their_number(const std::vector<Point> &points) {
+    Random random;
+    constexpr uint32_t kWindows = 3, kLogBuckets = 8;
+    for (uint32_t trial = 0; trial < 9; trial++) {
+        const Groups groups{kWindows, 1 + trial % 3, kLogBuckets, 1 + trial / 3};
+        const uint32_t units = 2 * kWindows * groups.slots();
+        std::vector<Point> sums(groups.num_buckets() + units, points[1]);
+        std::vector<Point> expected(kWindows, Point::infinity());
+        for (uint32_t w = 0; w < kWindows; w++)
+            for (uint32_t b = 0; b < groups.count(w) << groups.log_group; b++) {
+                Point &bucket = sums[(w << kLogBuckets) + b];
+                bucket = points[random(3) == 0 ? 0 : random(uint32_t(points.size()))];
+                expected[w] = plus(expected[w], times(bucket, b + 1));
+            }
+        std::vector<Segment> segments;
+        std::vector<uint32_t> refs(2 * groups.total() << groups.log_group, ~0u);
+        for (uint32_t w = 0; w < kWindows; w++)
+            for (uint32_t i = 0; i < groups.slots(); i++) {
+                sums[groups.slot(w, i)] = Point::infinity();
+                if (i >= groups.count(w))
+                    continue;
+                const Segment group = groups.group(w, i), part = groups.part(w, i);
+                segments.push_back(group);
+                segments.push_back(part);
+                for (uint32_t k = 0; k < groups.length(); k++) {
+                    refs[group.start + k] = groups.member_of_group(w, i, k);
+                    refs[part.start + k] = groups.member_of_part(w, i, k);
+                }
+            }
+        for (const Segment &segment : segments) {
+            Point sum = Point::infinity();
+            for (uint32_t k = 0; k < segment.length; k++)
+                sum = plus(sum, sums[refs[segment.start + k]]);
+            sums[segment.output] = sum;
+        }
+        for (uint32_t w = 0; w < kWindows; w++) {
+            std::vector<Point> columns;
+            for (uint32_t j = 0; j < groups.length(); j++) {
+                const Split split = groups.column(w, j);
+                CHECK(split.bucket == (w << kLogBuckets) + j, "column %u of window %u", j, w);
+                Point sum = Point::infinity();
+                for (uint32_t part = 0; part < split.parts; part++)
+                    sum = plus(sum, sums[groups.num_buckets() + split.first_partial + part]);
+                columns.push_back(sum);
+            }
+            Partial<Toy> all, own;
+            reduce_groups(&sums[groups.slot(w, 0)], groups.slots(), groups.log_group, all);
+            reduce_buckets(columns.data(), groups.length(), own);
+            all.weighted.add(own.weighted);
+            CHECK(affine(all.weighted) == expected[w], "window %u, trial %u", w, trial);
+        }
+    }
+}
+
 // (1 + 2 u) and its like: products, squares and inverses against their definitions.
 void the_quadratic_extension_is_a_field() {
     using Pair = Quadratic<Toy>;
@@ -218,6 +300,8 @@ int main() {
     segments_sum_whatever_their_members(points);
     digits_add_up_to_the_scalar();
     reductions_weigh_buckets_by_their_number(points);
+    blocks_share_all_segments_and_take_equally_often();
+    groups_and_columns_weigh_buckets_by_their_number(points);
     the_quadratic_extension_is_a_field();
     return 0;
 }
