@@ -235,6 +235,7 @@ mod tests {
             uuid: "GPU-0".to_owned(),
             capability,
             multiprocessors: 132,
+            shared_memory: 226 << 10,
             total_memory: 139 << 30,
             free_memory: 138 << 30,
             driver_version: 13_000,
