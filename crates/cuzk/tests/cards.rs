@@ -44,7 +44,16 @@ fn a_program_without_kernels_says_so_and_makes_no_key() {
         "--device",
         "cuda:1",
     ];
-    for args in [&setup[..], &["bench", "kernels", "--device", "cuda:1"]] {
+    let partition = [
+        "bench",
+        "partition",
+        "--circuit",
+        "wpost-2k",
+        "--device",
+        "cuda:1",
+    ];
+    let kernels = ["bench", "kernels", "--device", "cuda:1"];
+    for args in [&setup[..], &partition, &kernels] {
         let run = cuzk_with(home.path(), &[], args).expect_code(6);
         assert!(run.err.contains("NVIDIA card 1"), "{run:?}");
         assert!(run.err.contains("without the feature cuda"), "{run:?}");
@@ -70,6 +79,23 @@ fn a_key_for_a_moment_needs_a_card_to_keep_it() {
     ];
     let run = cuzk(&args).expect_code(2);
     assert!(run.err.contains("--device cuda"), "{run:?}");
+}
+
+#[test]
+fn what_compares_with_the_processor_is_refused_for_a_card() {
+    let card = [
+        "bench",
+        "partition",
+        "--circuit",
+        "wpost-2k",
+        "--device",
+        "cuda",
+    ];
+    for comparison in [&["--against", "bellperson"][..], &["--oracle"]] {
+        let run = cuzk(&[&card[..], comparison].concat()).expect_code(2);
+        assert!(run.err.contains(comparison[0]), "{run:?}");
+        assert!(run.err.contains("--device"), "{run:?}");
+    }
 }
 
 #[test]

@@ -11,12 +11,15 @@ use cuzk_circuits::{CircuitId, Statement};
 use cuzk_groth16::{Blinding, PROOF_BYTES, PreparedVerifyingKey, Proof, verify};
 use serde::Serialize;
 
-use super::oracle::OracleResult;
+use super::{
+    oracle::OracleResult,
+    proof::{self, ProofArgs},
+};
 use crate::{
     bellperson_prover::BellpersonKey,
     circuits::load_or_compile,
     development_keys::make_missing_key,
-    device_choice::DeviceOptions,
+    device_choice::{DeviceChoice, DeviceOptions},
     direct::{DirectProver, PartitionTimes},
     environment::Concern,
     exit::{ExitClass, OrExit as _, failure},
@@ -43,17 +46,22 @@ const PARTITION: usize = 0;
 /// `witness_s` is 0. The clock starts when the key file is mapped; whatever a prover reads or decodes from it
 /// afterwards counts. Peak memory is resident memory (`VmHWM`, set back before each run
 /// through `/proc/self/clear_refs`, else sampled), mapped pages of the key that are resident included; the
-/// smallest peak of each prover's runs counts.
+/// smallest peak of each prover's runs counts. On a card this is `bench proof` with one partition: that command tells what
+/// it measures.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  cuzk bench partition --circuit porep-2k --against bellperson \
-                        --json\n  cuzk bench partition --circuit winning-2k --repeat 5"
+                        --json\n  cuzk bench partition --circuit winning-2k --repeat 5\n  cuzk bench \
+                        partition --circuit porep-32g --device cuda --json"
 )]
 pub(super) struct PartitionArgs {
     /// The circuit; at 2 KiB about sealed sectors, at other sizes about synthetic ones
     #[arg(long, value_name = "ID")]
     circuit: CircuitId,
-    /// Prove with another prover, too
+    /// What proves: `cpu`, `cuda`, or `cuda:N` for the card of number N
+    #[arg(long, value_name = "DEVICE", default_value = "cpu")]
+    device: DeviceChoice,
+    /// Prove with another prover, too; on the processor only
     #[arg(long, value_name = "PROVER")]
     against: Option<Opponent>,
     /// Compare the values that were proved with the direct path: the circuit synthesized by upstream's code, each variable
@@ -63,7 +71,8 @@ pub(super) struct PartitionArgs {
     /// Runs of each prover
     #[arg(long, value_name = "N", default_value = "1")]
     repeat: NonZeroU32,
-    /// The folder of keys [default: the folder of development keys, where a missing key is made]
+    /// The folder of keys [default: the folder of development keys, where a missing key is made; for a card, a key that is made
+    /// on it for this run]
     #[arg(long, value_name = "DIR")]
     keys: Option<PathBuf>,
 }
@@ -99,6 +108,9 @@ struct SideResult {
 }
 
 pub(super) fn run(args: &PartitionArgs, session: &Session) -> anyhow::Result<()> {
+    if args.device != DeviceChoice::Cpu {
+        return run_on_card(args, session);
+    }
     session.announce(&concerns(args))?;
     let threads = session.start_threads()?;
     if args.against.is_some() {
@@ -134,6 +146,22 @@ pub(super) fn run(args: &PartitionArgs, session: &Session) -> anyhow::Result<()>
         result.oracle = Some(bench.oracle()?);
     }
     session.output.result(&result, |page| result.write(page))
+}
+
+fn run_on_card(args: &PartitionArgs, session: &Session) -> anyhow::Result<()> {
+    let on_cpu_only = [
+        (args.against.is_some(), "--against"),
+        (args.oracle, "--oracle"),
+    ];
+    if let Some((_, option)) = on_cpu_only.iter().find(|(given, _)| *given) {
+        return Err(failure(
+            ExitClass::Usage,
+            format!("{option} compares with what is proved on the processor: leave out --device"),
+        ));
+    }
+    let repeat = NonZeroUsize::try_from(args.repeat).unwrap_or(NonZeroUsize::MIN);
+    let proof = ProofArgs::of_partition((args.circuit, args.device), repeat, args.keys.clone());
+    proof::run(&proof, session)
 }
 
 fn concerns(args: &PartitionArgs) -> Vec<Concern> {

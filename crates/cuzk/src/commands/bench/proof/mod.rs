@@ -85,6 +85,28 @@ pub(super) struct ProofArgs {
     keys: Option<PathBuf>,
 }
 
+impl ProofArgs {
+    /// One partition at a time, `repeat` times; without keys, with one that is made on the card.
+    pub(super) fn of_partition(
+        (circuit, device): (CircuitId, DeviceChoice),
+        repeat: NonZeroUsize,
+        keys: Option<PathBuf>,
+    ) -> Self {
+        Self {
+            circuit,
+            device,
+            proofs: repeat,
+            in_flight: Some(NonZeroUsize::MIN),
+            partitions: Some(NonZeroUsize::MIN),
+            sectors: NonZeroU32::MIN,
+            ephemeral: keys.is_none(),
+            same_as_cpu: false,
+            device_memory_limit: None,
+            keys,
+        }
+    }
+}
+
 pub(super) fn run(args: &ProofArgs, session: &Session) -> anyhow::Result<()> {
     session.announce(&[
         Concern::Threads,
