@@ -17,9 +17,6 @@ const BLOCK_BITS: usize = 4 * 32 * BLOCK_THREADS as usize;
 const EVEN_THREADS: u32 = 256;
 /// Partial sums that one block joins.
 const JOIN: usize = 1024;
-/// Lanes of a warp, and warps of a block.
-const LANES: usize = 32;
-const WARPS_PER_BLOCK: usize = 4;
 /// Words of the description of the work: total, segments, joins, one, next.
 const WORK_WORDS: usize = 5;
 
@@ -125,9 +122,8 @@ impl<C: DeviceGroup> BitmapSum<C> {
 
     /// Segments of which every lane takes as many as it can, once.
     fn target(device: &Device) -> usize {
-        let warps = (C::KERNELS.sum_blocks_per_sm * device.info().multiprocessors) as usize
-            * WARPS_PER_BLOCK;
-        warps * LANES * C::KERNELS.width
+        let grid = sum_grid::<C>(device);
+        (grid.blocks.0 * grid.threads) as usize * C::KERNELS.width
     }
 
     /// Bytes of device memory that sums over `len` positions take, but for some KiB.

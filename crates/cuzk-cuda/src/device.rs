@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cudarc::driver::{CudaContext, CudaEvent, result};
+use cudarc::driver::{CudaContext, CudaEvent, DriverError, result};
 
 use crate::{
     CudaError, DeviceInfo, RawScalar,
@@ -48,9 +48,8 @@ fn describe(context: &CudaContext) -> Result<DeviceInfo, CudaError> {
     let (free, total) = context
         .mem_get_info()
         .map_err(|e| driver_error("cuMemGetInfo", e))?;
-    let attribute = |which| {
-        let value = context.attribute(which);
-        let value = value.map_err(|e| driver_error("cuDeviceGetAttribute", e))?;
+    let count = |attribute: Result<i32, DriverError>| {
+        let value = attribute.map_err(|e| driver_error("cuDeviceGetAttribute", e))?;
         Ok(u32::try_from(value).unwrap_or(0))
     };
     Ok(DeviceInfo {
@@ -69,9 +68,8 @@ fn describe(context: &CudaContext) -> Result<DeviceInfo, CudaError> {
         capability: context
             .compute_capability()
             .map_err(|e| driver_error("cuDeviceGetAttribute", e))?,
-        multiprocessors: attribute(MULTIPROCESSORS)?,
-        shared_memory: attribute(driver::MOST_SHARED_BYTES)?
-            .saturating_sub(driver::OWN_SHARED_BYTES as u32),
+        multiprocessors: count(context.attribute(MULTIPROCESSORS))?,
+        shared_memory: count(driver::dynamic_shared_bytes(context))?,
         total_memory: total as u64,
         free_memory: free as u64,
         driver_version: driver::driver_version()?,

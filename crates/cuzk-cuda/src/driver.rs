@@ -125,11 +125,13 @@ impl<'a> RawScalars<'a> {
     }
 }
 
-/// Shared memory that a block may ask for.
-pub(crate) const MOST_SHARED_BYTES: sys::CUdevice_attribute =
-    sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
-/// Shared memory that kernels with dynamic one declare themselves, at most.
-pub(crate) const OWN_SHARED_BYTES: i32 = 1024;
+/// Bytes of shared memory that a block may ask for beside what its kernel declares itself.
+pub(crate) fn dynamic_shared_bytes(context: &CudaContext) -> Result<i32, DriverError> {
+    use sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN as MOST;
+    /// What kernels with dynamic shared memory declare, at most.
+    const DECLARED: i32 = 1024;
+    Ok((context.attribute(MOST)? - DECLARED).max(0))
+}
 
 struct Loaded {
     modules: HashMap<Image, sys::CUmodule>,
@@ -342,8 +344,8 @@ impl Session {
         if kernel.shared_bytes > 0 {
             let attribute =
                 sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-            let most = self.context.attribute(MOST_SHARED_BYTES).map_err(failed)?;
-            let bytes = kernel.shared_bytes.min(most - OWN_SHARED_BYTES);
+            let most = dynamic_shared_bytes(&self.context).map_err(failed)?;
+            let bytes = kernel.shared_bytes.min(most);
             // SAFETY: the function was just found.
             unsafe { result::function::set_function_attribute(function, attribute, bytes) }
                 .map_err(failed)?;

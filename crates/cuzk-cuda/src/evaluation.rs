@@ -9,6 +9,8 @@ use crate::{
 };
 
 const THREADS: u32 = 256;
+/// What `violated` of [`Evaluation::run`] holds when all rows hold.
+pub(crate) const NO_ROW: u32 = u32::MAX;
 
 /// A circuit's rows on the device.
 #[derive(Debug)]

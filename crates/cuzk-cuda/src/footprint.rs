@@ -4,17 +4,9 @@ use cuzk_groth16::{QueryCounts, Section};
 
 use crate::{Fp, MsmPlan, RawScalar};
 
-const QUERIES: [Section; 5] = [
-    Section::H,
-    Section::L,
-    Section::A,
-    Section::BG1,
-    Section::BG2,
-];
-
 /// Bytes of the five queries of a key in device memory.
 pub fn key_bytes(counts: &QueryCounts) -> u64 {
-    QUERIES
+    Section::QUERIES
         .iter()
         .map(|section| counts.of(*section) * section.point_bytes() as u64)
         .sum()

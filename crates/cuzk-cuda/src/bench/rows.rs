@@ -7,12 +7,11 @@ use super::copies::Copies;
 use crate::{
     CudaError, Device, Evaluation, EvaluationLine, RawScalar, RowOutputs, WitnessBuffers,
     driver::{DeviceBuffer, as_bytes, raw_scalars},
+    evaluation::NO_ROW,
 };
 
 /// Values of a row: of the left-hand side, the right-hand side and the product.
 const VALUES: usize = 3;
-/// What `violated` holds when all rows hold.
-const NO_ROW: u32 = u32::MAX;
 
 /// A circuit, and a witness that satisfies it.
 #[derive(Debug, Clone, Copy)]

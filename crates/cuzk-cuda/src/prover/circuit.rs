@@ -2,10 +2,10 @@
 
 use std::{ops::Range, sync::Arc};
 
-use cuzk_groth16::QueryCounts;
+use cuzk_groth16::{QueryCounts, Section};
 use cuzk_r1cs::CompiledCircuit;
 
-use super::{PassLobby, feed::QUERIES};
+use super::PassLobby;
 use crate::{
     CudaError, Device, MsmPlan, PassPlan, ProofSizes, Quotient, Streaming,
     bitmap_sum::{Bitmap, BitmapSum, Selection},
@@ -136,7 +136,8 @@ impl CudaCircuit {
     fn result_bytes(&self) -> usize {
         let h = self.h.iter().map(|range| window_bytes::<Fp>(range.len()));
         let queries = [&self.l, &self.a, &self.b_g1].map(Query::result_bytes::<Fp>);
-        let marks = [1, QUERIES.len()].map(|count| Transfers::rounded(count * size_of::<u32>()));
+        let marks =
+            [1, Section::QUERIES.len()].map(|count| Transfers::rounded(count * size_of::<u32>()));
         2 * marks.iter().sum::<usize>()
             + h.sum::<usize>()
             + queries.iter().sum::<usize>()

@@ -31,15 +31,6 @@ const READ_BYTES: usize = 1 << 20;
 /// Threads that read the file, at most: each copies 4 to 8 GB/s out of the system's cache, and a card takes 25 to 55.
 const MAX_THREADS: usize = 8;
 
-/// The queries that pass through the card.
-pub(super) const QUERIES: [Section; 5] = [
-    Section::H,
-    Section::L,
-    Section::A,
-    Section::BG1,
-    Section::BG2,
-];
-
 /// No position of a query.
 const NO_POINT: u32 = u32::MAX;
 
@@ -69,7 +60,7 @@ impl Uploader {
         })
     }
 
-    /// Runs `work` on the uploader's threads, which have nothing to do while a proof is completed.
+    /// Runs `work` on the uploader's threads; another pass may have them read at the same time.
     pub(super) fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         self.threads.install(work)
     }
@@ -109,8 +100,8 @@ impl<'a> Feed<'a> {
         transfers: &mut Transfers,
     ) -> Result<Self, CudaError> {
         let session = device.session();
-        let mut bad_points = session.allocate(QUERIES.len())?;
-        let none = [NO_POINT; QUERIES.len()];
+        let mut bad_points = session.allocate(Section::QUERIES.len())?;
+        let none = [NO_POINT; Section::QUERIES.len()];
         transfers.upload(session, as_bytes(&none), &mut bad_points, 0)?;
         let mut feed = Self {
             device,
@@ -164,7 +155,7 @@ impl<'a> Feed<'a> {
             })?;
         self.reserve_next()?;
         let points = points.cast();
-        let number = QUERIES.iter().position(|query| *query == section);
+        let number = Section::QUERIES.iter().position(|query| *query == section);
         let marks = (&self.bad_points, number.unwrap_or_default());
         decode::<C>(self.device, &points, (bases.start, 0..bases.len()), marks)?;
         Ok(points)
@@ -178,7 +169,7 @@ impl<'a> Feed<'a> {
 
 /// The error that marks of bad points tell, if they do.
 pub(super) fn expect_points(bad_points: &[u32]) -> Result<(), CudaError> {
-    let bad = QUERIES.into_iter().zip(bad_points);
+    let bad = Section::QUERIES.into_iter().zip(bad_points);
     match bad.into_iter().find(|(_, index)| **index != NO_POINT) {
         Some((section, &index)) => Err(CudaError::BadPoint { section, index }),
         None => Ok(()),

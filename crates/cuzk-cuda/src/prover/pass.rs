@@ -17,16 +17,13 @@ use crate::{
     BitmapSum, CudaError, Device, MsmPlan, MultiExp, RawScalar, ScalarForm,
     driver::{Arrived, DeviceBuffer, Download, InFlight, Transfers, as_bytes, raw_scalars},
     elements::{Base, Partial},
-    evaluation::{RowOutputs, WitnessBuffers},
+    evaluation::{NO_ROW, RowOutputs, WitnessBuffers},
     host_field::{Coordinate, Fp, Fp2},
     kernels::DeviceGroup,
     multiexp::{Pairing, Terms},
     reverse_order,
     tables::QueryPart,
 };
-
-/// What `violated` holds when all rows hold.
-const NO_ROW: u32 = u32::MAX;
 
 /// A proof that waits for its pass.
 pub(super) struct Waiting {

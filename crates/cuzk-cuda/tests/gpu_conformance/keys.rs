@@ -9,14 +9,6 @@ use cuzk_testkit::keys::{self, TestKey};
 
 use crate::device;
 
-pub(crate) const QUERIES: [Section; 5] = [
-    Section::H,
-    Section::L,
-    Section::A,
-    Section::BG1,
-    Section::BG2,
-];
-
 /// Bytes of a key file before the first point of ic.
 const HEAD_BYTES: usize = 868;
 
@@ -43,7 +35,7 @@ fn gpu_an_uploaded_key_holds_the_bytes_of_its_file() {
 pub(crate) fn check_upload(device: &Device, key: &ProvingKey, name: &str) {
     let uploaded = DeviceKey::upload(device, key).unwrap();
     assert_eq!(uploaded.counts(), key.counts(), "{name}");
-    for section in QUERIES {
+    for section in Section::QUERIES {
         let bytes = uploaded.encoded(device, section).unwrap();
         assert_eq!(bytes, key.section_bytes(section), "{name}, {section}");
     }
@@ -103,7 +95,7 @@ fn gpu_bytes_that_are_no_point_are_found_with_their_place() {
     let circuits = SmallCircuit::all();
     let (_, circuit) = circuits.iter().find(|(name, _)| *name == "mimc").unwrap();
     let key = open(&key_of(circuit, folder.path()).params);
-    for section in QUERIES {
+    for section in Section::QUERIES {
         for (name, damage) in damages {
             let width = section.point_bytes();
             let uploaded = upload_damaged(&device, &key, section, |bytes| damage(bytes, width));

@@ -11,7 +11,6 @@ use cuzk_testkit::circuits::{SmallCircuit, full_size};
 use cuzk_testkit::keys::known_waste;
 
 use crate::device;
-use crate::keys::QUERIES;
 
 /// Makes the key of a circuit by the processor, by the device in pieces of `chunk`, and on the device; compares them.
 fn check(name: &str, circuit: &CompiledCircuit, chunk: usize) {
@@ -39,7 +38,7 @@ fn check(name: &str, circuit: &CompiledCircuit, chunk: usize) {
     let key = ProvingKey::open(&params, &OpenOptions::default()).unwrap();
     assert_eq!(&resident.verifying_key, key.verifying_key(), "{name}");
     assert_eq!(resident.counts(), key.counts(), "{name}");
-    for section in QUERIES {
+    for section in Section::QUERIES {
         let bytes = resident.encoded(&device, section).unwrap();
         assert!(bytes == key.section_bytes(section), "{name}, {section}");
     }

@@ -29,6 +29,20 @@ fn began(stage: Stage, events: &[Stamped]) -> Vec<Duration> {
     steps.collect()
 }
 
+/// Completes a job of four partitions on a narrow engine, which then serves on; when its partitions were started and finished.
+async fn starts_and_finishes(
+    world: Arc<FakeWorld>,
+    payload: &'static str,
+) -> (Vec<Duration>, Vec<Duration>) {
+    let engine = start(narrow(), world.parts(1));
+    let mut receiver = engine.subscribe();
+    let job = submit(&engine, porep(), payload).await;
+    completed(&engine, job, 4).await;
+    let events = events(&mut receiver);
+    serves_on(&engine).await;
+    (began(Stage::Start, &events), began(Stage::Finish, &events))
+}
+
 #[tokio::test(start_paused = true)]
 async fn all_partitions_of_a_job_are_started_before_the_first_is_finished() {
     let world = sharing(4);
@@ -36,16 +50,10 @@ async fn all_partitions_of_a_job_are_started_before_the_first_is_finished() {
         .script
         .takes(Stage::Witness, Duration::from_millis(100));
     world.script.takes(Stage::Finish, seconds(10));
-    let engine = start(narrow(), world.parts(1));
-    let mut receiver = engine.subscribe();
-    let job = submit(&engine, porep(), "together").await;
-    completed(&engine, job, 4).await;
-    let events = events(&mut receiver);
-    let (starts, finishes) = (began(Stage::Start, &events), began(Stage::Finish, &events));
+    let (starts, finishes) = starts_and_finishes(world, "together").await;
     assert_eq!((starts.len(), finishes.len()), (4, 4));
     // At once, since nothing else is to come.
     assert_eq!(starts[3], finishes[0]);
-    serves_on(&engine).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -55,32 +63,18 @@ async fn a_full_pass_waits_for_nobody() {
         .script
         .takes(Stage::Witness, Duration::from_millis(100));
     world.script.takes(Stage::Finish, seconds(10));
-    let engine = start(narrow(), world.parts(1));
-    let mut receiver = engine.subscribe();
-    let job = submit(&engine, porep(), "in twos").await;
-    completed(&engine, job, 4).await;
-    let events = events(&mut receiver);
-    assert_eq!(
-        began(Stage::Start, &events)[1],
-        began(Stage::Finish, &events)[0]
-    );
-    serves_on(&engine).await;
+    let (starts, finishes) = starts_and_finishes(world, "in twos").await;
+    assert_eq!(starts[1], finishes[0]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn partitions_that_take_long_to_come_are_not_waited_for() {
     let world = sharing(4);
     world.script.takes(Stage::Witness, seconds(10));
-    let engine = start(narrow(), world.parts(1));
-    let mut receiver = engine.subscribe();
-    let job = submit(&engine, porep(), "one by one").await;
-    completed(&engine, job, 4).await;
-    let events = events(&mut receiver);
-    let (starts, finishes) = (began(Stage::Start, &events), began(Stage::Finish, &events));
+    let (starts, finishes) = starts_and_finishes(world, "one by one").await;
     for (start, finish) in starts.iter().zip(&finishes) {
         assert!(*finish <= *start + Duration::from_millis(501));
     }
-    serves_on(&engine).await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -48,6 +48,9 @@ impl Section {
     /// The vectors of a `.params` file.
     pub const VECTORS: [Self; 6] = [Self::Ic, Self::H, Self::L, Self::A, Self::BG1, Self::BG2];
 
+    /// The vectors that a prover sums over.
+    pub const QUERIES: [Self; 5] = [Self::H, Self::L, Self::A, Self::BG1, Self::BG2];
+
     /// Whether the points belong to G2.
     pub const fn is_g2(self) -> bool {
         matches!(
