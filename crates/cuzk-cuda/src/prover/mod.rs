@@ -244,7 +244,7 @@ fn device_error(error: CudaError) -> DeviceError {
             needed_bytes: wanted,
             free_bytes: limit.saturating_sub(used),
         },
-        error => DeviceError::Lost {
+        error => DeviceError::Failed {
             device: NAME,
             source: Box::new(error),
         },

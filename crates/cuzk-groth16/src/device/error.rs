@@ -78,8 +78,16 @@ pub enum DeviceError {
         /// What is free.
         free_bytes: u64,
     },
-    /// The device does not work any more.
+    /// The device failed, and may work the next time.
     #[error("{device} failed: {source}")]
+    Failed {
+        /// Name of the device.
+        device: &'static str,
+        /// What its driver says.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The device does not work any more in this process: whatever it is asked from now on fails.
+    #[error("{device} is lost until the program is started again: {source}")]
     Lost {
         /// Name of the device.
         device: &'static str,
@@ -117,7 +125,7 @@ impl DeviceError {
         match self {
             Self::Unsatisfied { .. } => Blame::Statement,
             Self::OutOfMemory { .. } => Blame::Memory,
-            Self::Lost { .. } | Self::Threads { .. } => Blame::Device,
+            Self::Failed { .. } | Self::Lost { .. } | Self::Threads { .. } => Blame::Device,
             _ => Blame::Partition,
         }
     }

@@ -33,7 +33,7 @@ impl FakeDevice {
         let world = self.world.upgrade();
         let fault = world.and_then(|world| world.script.call(stage, Some(self.index)));
         match fault {
-            Some(FaultKind::Lost) => Err(DeviceError::Lost {
+            Some(FaultKind::Lost) => Err(DeviceError::Failed {
                 device: "fake",
                 source: "scripted loss".into(),
             }),
