@@ -112,7 +112,9 @@ impl Engine {
     /// # Errors
     /// [`StartError`] when a setting is refused, there is no device, or no runtime.
     pub fn start(settings: EngineSettings, parts: EngineParts) -> Result<Self, StartError> {
-        let derived = settings.derive(parts.memory.or_else(memory_limit).as_ref())?;
+        let own_bytes = parts.devices.iter().map(|device| device.own_bytes()).sum();
+        let limit = parts.memory.or_else(memory_limit);
+        let derived = settings.derive(limit.as_ref(), own_bytes)?;
         let runtime = tokio::runtime::Handle::try_current().map_err(|_| StartError::NoRuntime)?;
         if parts.devices.is_empty() {
             return Err(StartError::NoDevice);
@@ -340,7 +342,7 @@ fn new_core(
             executor,
         },
         registry: Registry::new(limits, Arc::clone(&bus)),
-        budget: Budget::new(derived.budget_bytes - derived.max_queued_bytes),
+        budget: Budget::new(derived.partition_bytes),
         residency: Residency::default(),
         waiting: OrderedQueue::new(usize::MAX),
         ready: OrderedQueue::new(capacity.unwrap_or(derived.ready_capacity)),

@@ -122,6 +122,19 @@ pub enum SettingsError {
         /// As set or found.
         budget_bytes: u64,
     },
+    /// Devices and waiting payloads would leave nothing for partitions.
+    #[error(
+        "budget_bytes is {budget_bytes}, of which devices keep {own_bytes} and payloads may take {max_queued_bytes}: \
+         nothing is left for partitions"
+    )]
+    DevicesFillBudget {
+        /// As set or found.
+        budget_bytes: u64,
+        /// What the devices keep for themselves.
+        own_bytes: u64,
+        /// As set or found.
+        max_queued_bytes: u64,
+    },
     /// The budget is more than the machine or the cgroup has.
     #[error("budget_bytes is {budget_bytes}, but {limit} allows {limit_bytes}")]
     OverLimit {
@@ -142,6 +155,8 @@ pub enum SettingsError {
 pub(crate) struct Derived {
     pub(crate) budget_bytes: u64,
     pub(crate) max_queued_bytes: u64,
+    /// What is left of the budget for keys, circuits and partitions.
+    pub(crate) partition_bytes: u64,
     pub(crate) ready_capacity: usize,
 }
 
@@ -151,10 +166,15 @@ impl EngineSettings {
     /// # Errors
     /// [`SettingsError`] with the names and both numbers.
     pub fn validate(&self) -> Result<(), SettingsError> {
-        self.derive(memory_limit().as_ref()).map(drop)
+        self.derive(memory_limit().as_ref(), 0).map(drop)
     }
 
-    pub(crate) fn derive(&self, limit: Option<&MemoryLimit>) -> Result<Derived, SettingsError> {
+    /// `own_bytes` are what the devices keep for themselves.
+    pub(crate) fn derive(
+        &self,
+        limit: Option<&MemoryLimit>,
+        own_bytes: u64,
+    ) -> Result<Derived, SettingsError> {
         let counts = [
             ("partition_workers", self.partition_workers),
             ("device_workers", self.device_workers),
@@ -184,9 +204,18 @@ impl EngineSettings {
                 budget_bytes,
             });
         }
+        let partition_bytes = (budget_bytes - max_queued_bytes)
+            .checked_sub(own_bytes)
+            .filter(|bytes| *bytes > 0)
+            .ok_or(SettingsError::DevicesFillBudget {
+                budget_bytes,
+                own_bytes,
+                max_queued_bytes,
+            })?;
         Ok(Derived {
             budget_bytes,
             max_queued_bytes,
+            partition_bytes,
             ready_capacity,
         })
     }

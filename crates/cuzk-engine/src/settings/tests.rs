@@ -21,7 +21,7 @@ fn settings() -> EngineSettings {
 
 fn refusal(settings: &EngineSettings) -> String {
     settings
-        .derive(Some(&limit(16 * GIB)))
+        .derive(Some(&limit(16 * GIB)), 0)
         .expect_err("refused")
         .to_string()
 }
@@ -33,7 +33,7 @@ fn the_queue_is_as_long_as_lookahead_or_workers_ask() {
         ..settings()
     };
     for (settings, expected) in [(settings(), 12), (long, 20)] {
-        let derived = settings.derive(Some(&limit(16 * GIB))).expect("sound");
+        let derived = settings.derive(Some(&limit(16 * GIB)), 0).expect("sound");
         assert_eq!(derived.ready_capacity, expected);
     }
 }
@@ -117,7 +117,26 @@ fn an_unset_budget_follows_the_limit_and_is_never_made_up() {
         budget_bytes: None,
         ..settings()
     };
-    let derived = unset.derive(Some(&limit(1000))).expect("sound");
+    let derived = unset.derive(Some(&limit(1000)), 0).expect("sound");
     assert_eq!(derived.budget_bytes, 800);
-    assert_eq!(unset.derive(None), Err(SettingsError::UnknownMemory));
+    assert_eq!(unset.derive(None, 0), Err(SettingsError::UnknownMemory));
+}
+
+#[test]
+fn what_devices_keep_is_taken_from_the_partitions_and_must_leave_some() {
+    let settings = EngineSettings {
+        budget_bytes: Some(1000),
+        max_queued_bytes: Some(200),
+        ..settings()
+    };
+    let derived = settings.derive(Some(&limit(1000)), 300).expect("sound");
+    assert_eq!(derived.partition_bytes, 500);
+    assert_eq!(
+        settings.derive(Some(&limit(1000)), 800),
+        Err(SettingsError::DevicesFillBudget {
+            budget_bytes: 1000,
+            own_bytes: 800,
+            max_queued_bytes: 200,
+        })
+    );
 }

@@ -78,6 +78,35 @@ pub enum DeviceError {
         /// What is free.
         free_bytes: u64,
     },
+    /// A proof needs more memory of the device than it may use.
+    #[error(
+        "{device} needs {needed_bytes} bytes of the card for a proof and may use {limit_bytes}: \
+         raise its memory limit or prove on the CPU"
+    )]
+    MemoryLimit {
+        /// Name of the device.
+        device: &'static str,
+        /// What a proof needs.
+        needed_bytes: u64,
+        /// What the device may use.
+        limit_bytes: u64,
+    },
+    /// The device or the host lacked memory, and nobody knows how much.
+    #[error("{device} got no memory: {source}")]
+    NoMemory {
+        /// Name of the device.
+        device: &'static str,
+        /// What its driver says.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The device cannot do this.
+    #[error("{device} refuses: {source}")]
+    Refused {
+        /// Name of the device.
+        device: &'static str,
+        /// Why.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// The device failed, and may work the next time.
     #[error("{device} failed: {source}")]
     Failed {
@@ -124,7 +153,7 @@ impl DeviceError {
     pub const fn blame(&self) -> Blame {
         match self {
             Self::Unsatisfied { .. } => Blame::Statement,
-            Self::OutOfMemory { .. } => Blame::Memory,
+            Self::OutOfMemory { .. } | Self::NoMemory { .. } => Blame::Memory,
             Self::Failed { .. } | Self::Lost { .. } | Self::Threads { .. } => Blame::Device,
             _ => Blame::Partition,
         }

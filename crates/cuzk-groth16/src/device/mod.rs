@@ -84,6 +84,11 @@ pub trait ProverDevice: Send + Sync {
         NonZeroUsize::MIN
     }
 
+    /// Bytes of the host that the device keeps for itself, at most, whatever it proves.
+    fn own_bytes(&self) -> u64 {
+        0
+    }
+
     /// Upper estimate of the bytes that one proof of the circuit holds at each stage.
     fn footprint(&self, circuit: &CompiledCircuit) -> Footprint;
 }
