@@ -8,6 +8,7 @@ use crate::{
     CudaError, DeviceInfo, RawScalar,
     driver::{self, DeviceBuffer, Plain, Session, driver_error},
     elements::Base,
+    error::OUT_OF_MEMORY,
     kernels::{self, DeviceGroup, Kernel},
 };
 
@@ -99,7 +100,8 @@ impl std::fmt::Debug for Device {
 }
 
 impl Device {
-    /// Opens card number `ordinal`. Its buffers may take `memory_limit` bytes together, or what is free now if that is less.
+    /// Opens card number `ordinal`. Its buffers may take `memory_limit` bytes together, or what is free now, less what kernels
+    /// need besides, if that is less.
     ///
     /// # Errors
     ///
@@ -112,13 +114,12 @@ impl Device {
         }
         let context = context(ordinal)?;
         let info = describe(&context)?;
-        let limit = memory_limit.min(info.free_memory);
-        let session = Session::open(context, limit).map_err(|error| match error {
+        let session = Session::open(context, memory_limit).map_err(|error| match error {
             CudaError::Driver {
                 call: "cuModuleLoadData",
+                code,
                 name,
-                ..
-            } => CudaError::Architecture {
+            } if code != OUT_OF_MEMORY => CudaError::Architecture {
                 ordinal,
                 built: kernels::ARCHITECTURES,
                 major: info.capability.0,
@@ -150,9 +151,18 @@ impl Device {
         self.session.accounting().limit()
     }
 
-    /// Bytes that further buffers may take.
+    /// Bytes that further buffers may take: what the limit leaves, or what the card has if that is less.
     pub fn available_memory(&self) -> u64 {
-        self.session.accounting().available()
+        self.session.available()
+    }
+
+    /// Gives memory that no buffer uses back to the system, once everything queued has run.
+    ///
+    /// # Errors
+    ///
+    /// [`CudaError::Driver`].
+    pub fn trim(&self) -> Result<(), CudaError> {
+        self.session.trim()
     }
 
     /// Bytes that the driver reports as free now.

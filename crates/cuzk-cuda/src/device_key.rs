@@ -43,14 +43,7 @@ impl DeviceKey {
     /// [`CudaError::OutOfMemory`] when [`crate::key_bytes`] exceeds what is left, [`CudaError::BadPoint`],
     /// [`CudaError::Driver`].
     pub fn upload(device: &Device, key: &ProvingKey) -> Result<Self, CudaError> {
-        Ok(Self {
-            verifying_key: key.verifying_key().clone(),
-            h: upload_query(device, key, Section::H)?,
-            l: upload_query(device, key, Section::L)?,
-            a: upload_query(device, key, Section::A)?,
-            b_g1: upload_query(device, key, Section::BG1)?,
-            b_g2: upload_query(device, key, Section::BG2)?,
-        })
+        EmptyKey::allocate(device, key)?.fill(device, key)
     }
 
     /// The bytes that a key file has for a vector; none for sections that are not on the device.
@@ -82,25 +75,53 @@ impl DeviceKey {
     }
 }
 
+/// The memory of a key that was not uploaded yet.
+pub(crate) struct EmptyKey(DeviceKey);
+
+impl EmptyKey {
+    pub(crate) fn allocate(device: &Device, key: &ProvingKey) -> Result<Self, CudaError> {
+        let (session, counts) = (device.session(), key.counts());
+        let len = |section| counts.of(section) as usize;
+        Ok(Self(DeviceKey {
+            verifying_key: key.verifying_key().clone(),
+            h: session.allocate(len(Section::H))?,
+            l: session.allocate(len(Section::L))?,
+            a: session.allocate(len(Section::A))?,
+            b_g1: session.allocate(len(Section::BG1))?,
+            b_g2: session.allocate(len(Section::BG2))?,
+        }))
+    }
+
+    /// As [`DeviceKey::upload`], whose key this was allocated for.
+    pub(crate) fn fill(self, device: &Device, key: &ProvingKey) -> Result<DeviceKey, CudaError> {
+        let Self(mut points) = self;
+        fill_query(device, (key, Section::H), &mut points.h)?;
+        fill_query(device, (key, Section::L), &mut points.l)?;
+        fill_query(device, (key, Section::A), &mut points.a)?;
+        fill_query(device, (key, Section::BG1), &mut points.b_g1)?;
+        fill_query(device, (key, Section::BG2), &mut points.b_g2)?;
+        Ok(points)
+    }
+}
+
 /// Uploads the points of a query, checked to lie on their curve.
-fn upload_query<C: DeviceGroup>(
+fn fill_query<C: DeviceGroup>(
     device: &Device,
-    key: &ProvingKey,
-    section: Section,
-) -> Result<DeviceBuffer<Base<C>>, CudaError> {
+    (key, section): (&ProvingKey, Section),
+    points: &mut DeviceBuffer<Base<C>>,
+) -> Result<(), CudaError> {
     let width = section.point_bytes();
     let bytes = key.section_bytes(section);
-    let mut points = device.session().allocate(bytes.len() / width)?;
     let bad = device.uploaded(&[u32::MAX])?;
     for (number, chunk) in bytes.chunks(CHUNK_POINTS * width).enumerate() {
         let (first, count) = (number * CHUNK_POINTS, chunk.len() / width);
-        device.session().upload_bytes(&mut points, first, chunk)?;
+        device.session().upload_bytes(points, first, chunk)?;
         key.release(section, first..first + count);
-        decode(device, &points, (first, first..first + count), (&bad, 0))?;
+        decode(device, points, (first, first..first + count), (&bad, 0))?;
     }
     match device.session().download(&bad)?.first() {
         Some(&index) if index != u32::MAX => Err(CudaError::BadPoint { section, index }),
-        _ => Ok(points),
+        _ => Ok(()),
     }
 }
 

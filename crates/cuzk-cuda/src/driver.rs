@@ -42,19 +42,34 @@ pub(crate) fn driver_is_present() -> bool {
     unsafe { sys::is_culib_present() }
 }
 
-/// Lets the driver keep freed buffers for the next ones: giving gigabytes back to the system costs milliseconds each time.
-fn keep_freed_memory(context: &CudaContext) -> Result<(), CudaError> {
+/// The driver's pool for buffers that are freed in stream order; none on cards that do not have it.
+fn memory_pool(context: &CudaContext) -> Result<Option<sys::CUmemoryPool>, CudaError> {
     if !context.has_async_alloc() {
-        return Ok(());
+        return Ok(None);
     }
+    // SAFETY: the context's own device.
+    unsafe { result::device::get_default_mem_pool(context.cu_device()) }
+        .map(Some)
+        .map_err(|e| driver_error("cuDeviceGetDefaultMemPool", e))
+}
+
+/// Lets the driver keep freed buffers for the next ones: giving gigabytes back to the system costs milliseconds each time.
+fn keep_freed_memory(pool: sys::CUmemoryPool) -> Result<(), CudaError> {
     let mut threshold = u64::MAX;
     let attribute = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
-    // SAFETY: the context's own device.
-    let pool = unsafe { result::device::get_default_mem_pool(context.cu_device()) }
-        .map_err(|e| driver_error("cuDeviceGetDefaultMemPool", e))?;
     // SAFETY: the driver reads one 64-bit integer.
     unsafe { result::mem_pool::set_attribute(pool, attribute, (&raw mut threshold).cast()) }
         .map_err(|e| driver_error("cuMemPoolSetAttribute", e))
+}
+
+/// Bytes of the card that the pool holds, whether or not buffers are in them.
+fn pool_bytes(pool: sys::CUmemoryPool) -> Result<u64, CudaError> {
+    let mut bytes = 0_u64;
+    let attribute = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT;
+    // SAFETY: the driver writes one 64-bit integer.
+    unsafe { result::mem_pool::get_attribute(pool, attribute, (&raw mut bytes).cast()) }
+        .map_err(|e| driver_error("cuMemPoolGetAttribute", e))?;
+    Ok(bytes)
 }
 
 /// The driver's CUDA version. Needs an initialised driver.
@@ -133,6 +148,49 @@ pub(crate) fn dynamic_shared_bytes(context: &CudaContext) -> Result<i32, DriverE
     Ok((context.attribute(MOST)? - DECLARED).max(0))
 }
 
+/// Bytes that the driver takes for what kernels keep outside registers, at most: room for every thread that can be on the card.
+fn local_bytes(
+    context: &CudaContext,
+    modules: &HashMap<Image, sys::CUmodule>,
+) -> Result<u64, CudaError> {
+    use sys::CUdevice_attribute::{
+        CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR as THREADS,
+        CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT as MULTIPROCESSORS,
+    };
+    use sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES as LOCAL_BYTES;
+    let mut of_thread = 0;
+    for kernel in Kernel::all() {
+        let function = find(modules, kernel)?;
+        // SAFETY: the function was just found.
+        let bytes = unsafe { result::function::get_function_attribute(function, LOCAL_BYTES) };
+        of_thread = of_thread.max(bytes.map_err(|error| kernel_error(kernel, error))?);
+    }
+    let count = |attribute| {
+        let count = context.attribute(attribute);
+        let count = count.map_err(|e| driver_error("cuDeviceGetAttribute", e))?;
+        Ok::<_, CudaError>(u64::try_from(count).unwrap_or(0))
+    };
+    Ok(u64::try_from(of_thread).unwrap_or(0) * count(THREADS)? * count(MULTIPROCESSORS)?)
+}
+
+fn find(
+    modules: &HashMap<Image, sys::CUmodule>,
+    kernel: Kernel,
+) -> Result<sys::CUfunction, CudaError> {
+    let name = CString::new(kernel.name).expect("kernel names have no zero byte");
+    // SAFETY: the module is loaded.
+    unsafe { result::module::get_function(modules[&kernel.image], name) }
+        .map_err(|error| kernel_error(kernel, error))
+}
+
+fn kernel_error(kernel: Kernel, error: DriverError) -> CudaError {
+    CudaError::Kernel {
+        kernel: kernel.name,
+        code: error.0 as u32,
+        name: error_name(error),
+    }
+}
+
 struct Loaded {
     modules: HashMap<Image, sys::CUmodule>,
     functions: HashMap<&'static str, sys::CUfunction>,
@@ -146,8 +204,17 @@ pub(crate) struct Session {
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
     loaded: Mutex<Loaded>,
+    pool: Option<MemoryPool>,
     accounting: Arc<Accounting>,
 }
+
+/// The device's own pool, which lives as long as its context.
+struct MemoryPool(sys::CUmemoryPool);
+
+// SAFETY: handles of pools may be used from any thread.
+unsafe impl Send for MemoryPool {}
+// SAFETY: as above.
+unsafe impl Sync for MemoryPool {}
 
 impl Drop for Session {
     fn drop(&mut self) {
@@ -166,6 +233,7 @@ impl Drop for Session {
 }
 
 impl Session {
+    /// Loads the kernels. Buffers may take `limit` bytes together, or what is left then for them.
     pub(crate) fn open(context: Arc<CudaContext>, limit: u64) -> Result<Self, CudaError> {
         // SAFETY: kernels go through one stream; what the copies of a `Staging` need from it and give to it is said with
         // events there.
@@ -174,7 +242,10 @@ impl Session {
         context
             .set_blocking_synchronize()
             .map_err(|e| driver_error("cuCtxSetFlags", e))?;
-        keep_freed_memory(&context)?;
+        let pool = memory_pool(&context)?;
+        if let Some(pool) = pool {
+            keep_freed_memory(pool)?;
+        }
         let stream = context
             .new_stream()
             .map_err(|e| driver_error("cuStreamCreate", e))?;
@@ -188,6 +259,11 @@ impl Session {
                 module.map_err(|e| driver_error("cuModuleLoadData", e))?,
             );
         }
+        let (free, _) = context
+            .mem_get_info()
+            .map_err(|e| driver_error("cuMemGetInfo", e))?;
+        let for_threads = local_bytes(&context, &modules)?;
+        let limit = limit.min((free as u64).saturating_sub(for_threads));
         let loaded = Mutex::new(Loaded {
             modules,
             functions: HashMap::new(),
@@ -196,8 +272,36 @@ impl Session {
             context,
             stream,
             loaded,
+            pool: pool.map(MemoryPool),
             accounting: Arc::new(Accounting::new(limit)),
         })
+    }
+
+    /// Bytes that further buffers may take: as many as the limit leaves, and as the card has. What buffers left in the pool is
+    /// free for others as soon as the stream comes there; other programs may have taken the rest.
+    pub(crate) fn available(&self) -> u64 {
+        let within_limit = self.accounting.available();
+        let of_card = || {
+            let (free, _) = self.context.mem_get_info().ok()?;
+            let pool = self.pool.as_ref()?;
+            let left = pool_bytes(pool.0)
+                .ok()?
+                .saturating_sub(self.accounting.used());
+            Some(free as u64 + left)
+        };
+        // A driver that does not answer now fails the next call.
+        of_card().map_or(within_limit, |bytes| within_limit.min(bytes))
+    }
+
+    /// Gives memory that no buffer uses back to the system, once everything queued has run.
+    pub(crate) fn trim(&self) -> Result<(), CudaError> {
+        self.wait()?;
+        let Some(pool) = &self.pool else {
+            return Ok(());
+        };
+        // SAFETY: the context's own pool.
+        unsafe { result::mem_pool::trim_to(pool.0, 0) }
+            .map_err(|e| driver_error("cuMemPoolTrimTo", e))
     }
 
     fn bind(&self) -> Result<(), CudaError> {
@@ -332,15 +436,9 @@ impl Session {
         if let Some(function) = loaded.functions.get(kernel.name) {
             return Ok(*function);
         }
-        let failed = |error: DriverError| CudaError::Kernel {
-            kernel: kernel.name,
-            code: error.0 as u32,
-            name: error_name(error),
-        };
-        let name = CString::new(kernel.name).expect("kernel names have no zero byte");
-        let module = loaded.modules[&kernel.image];
-        // SAFETY: the module stays loaded as long as the session.
-        let function = unsafe { result::module::get_function(module, name) }.map_err(failed)?;
+        let failed = |error| kernel_error(kernel, error);
+        // The module stays loaded as long as the session.
+        let function = find(&loaded.modules, kernel)?;
         if kernel.shared_bytes > 0 {
             let attribute =
                 sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
@@ -386,11 +484,7 @@ impl Session {
                 &mut pointers,
             )
         };
-        launched.map_err(|error| CudaError::Kernel {
-            kernel: kernel.name,
-            code: error.0 as u32,
-            name: error_name(error),
-        })
+        launched.map_err(|error| kernel_error(kernel, error))
     }
 }
 

@@ -65,6 +65,12 @@ pub enum CudaError {
         /// The device's limit for them.
         limit: u64,
     },
+    /// The host has too little memory that the card may read and write.
+    #[error("{wanted} bytes of page-locked host memory are not to be had")]
+    HostMemory {
+        /// Bytes of the allocation that failed.
+        wanted: usize,
+    },
     /// A vector has the wrong length.
     #[error("{what} has {got} elements, expected {expected}")]
     Length {
@@ -106,6 +112,8 @@ pub enum CudaError {
         section: Section,
         /// What the system says.
         kind: std::io::ErrorKind,
+        /// The system's number for it, where it has one.
+        os_error: Option<i32>,
     },
     /// The pass over a key that a proof was part of ended without a result for it.
     #[error("the pass over the key was given up")]
@@ -118,4 +126,71 @@ pub enum CudaError {
         /// The first such position in it.
         index: u32,
     },
+}
+
+/// The driver's number for lack of memory.
+pub(crate) const OUT_OF_MEMORY: u32 = 2;
+
+/// What an error tells about the next call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// It may succeed when more memory is free.
+    Memory,
+    /// It fails every time with the same arguments.
+    Request,
+    /// It may succeed.
+    Passing,
+    /// All calls fail until the process ends.
+    Lasting,
+}
+
+impl CudaError {
+    /// Whose fault it is.
+    pub(crate) const fn fault(&self) -> Fault {
+        match self {
+            Self::OutOfMemory { .. } | Self::HostMemory { .. } => Fault::Memory,
+            Self::Driver { code, .. } | Self::Kernel { code, .. } => fault_of_code(*code),
+            Self::PassGivenUp => Fault::Passing,
+            _ => Fault::Request,
+        }
+    }
+}
+
+/// By the driver's documentation of `CUresult`: some errors leave the process in a state in which any further CUDA work returns
+/// the same error.
+const fn fault_of_code(code: u32) -> Fault {
+    match code {
+        OUT_OF_MEMORY => Fault::Memory,
+        // DEINITIALIZED, DEVICE_UNAVAILABLE, NO_DEVICE, INVALID_CONTEXT, ECC_UNCORRECTABLE, NVLINK_UNCORRECTABLE
+        4 | 46 | 100 | 201 | 214 | 220
+        // ILLEGAL_ADDRESS, LAUNCH_TIMEOUT, CONTEXT_IS_DESTROYED, ASSERT
+        | 700 | 702 | 709 | 710
+        // HARDWARE_STACK_ERROR, ILLEGAL_INSTRUCTION, MISALIGNED_ADDRESS, INVALID_ADDRESS_SPACE, INVALID_PC, LAUNCH_FAILED
+        | 714..=719
+        // EXTERNAL_DEVICE, UNKNOWN
+        | 911 | 999 => Fault::Lasting,
+        _ => Fault::Passing,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_that_failed_while_it_ran_ends_the_card_and_lack_of_memory_does_not() {
+        let driver = |code| CudaError::Driver {
+            call: "cuStreamSynchronize",
+            code,
+            name: String::new(),
+        };
+        for code in [700, 716, 719, 999] {
+            assert_eq!(driver(code).fault(), Fault::Lasting, "{code}");
+        }
+        assert_eq!(driver(2).fault(), Fault::Memory);
+        assert_eq!(driver(1).fault(), Fault::Passing);
+        assert_eq!(CudaError::PassGivenUp.fault(), Fault::Passing);
+        let terms = CudaError::TooManyTerms { terms: 2, max: 1 };
+        assert_eq!(terms.fault(), Fault::Request);
+    }
 }

@@ -1,17 +1,27 @@
 #![doc = include_str!("../README.md")]
 
+#[cfg(any(feature = "cuda", test))]
+mod background;
 mod device_info;
 mod elements;
 mod error;
 mod footprint;
 mod host_field;
+#[cfg(any(feature = "cuda", test))]
+mod joined;
 mod kernel_table;
 #[cfg(any(feature = "cuda", test))]
 mod lobby;
 mod msm_plan;
 mod ntt_plan;
 mod pass_plan;
+#[cfg(any(feature = "cuda", test))]
+mod rooms;
+#[cfg(any(feature = "cuda", test))]
+mod spares;
 mod tables;
+#[cfg(any(feature = "cuda", test))]
+mod turn;
 
 #[cfg(feature = "cuda")]
 mod bench;

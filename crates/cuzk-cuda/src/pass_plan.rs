@@ -4,8 +4,8 @@
 
 use crate::{Fp, Fp2, MsmPlan};
 
-const G1_BASE_BYTES: usize = 2 * size_of::<Fp>();
-const G2_BASE_BYTES: usize = 2 * size_of::<Fp2>();
+pub(crate) const G1_BASE_BYTES: usize = 2 * size_of::<Fp>();
+pub(crate) const G2_BASE_BYTES: usize = 2 * size_of::<Fp2>();
 
 /// Parts that are on the card at a time: one that is used, and one that arrives.
 const PARTS: u64 = 2;
@@ -108,11 +108,31 @@ impl PassPlan {
                     ..plan
                 }
             }
-            None => Self {
-                proofs: 1,
-                quotients: 1,
-                ..self
-            },
+            None => self.alone(),
+        }
+    }
+
+    /// This plan, and one with small parts where this one's are large: for a pass that finds less memory.
+    pub fn and_smaller(self) -> Vec<Self> {
+        let small = Self {
+            max_g1: 1 << MIN_LOG_SHARED_PART,
+            quotients: 1,
+            ..self
+        };
+        if small.max_g1 < self.max_g1 {
+            vec![self, small]
+        } else {
+            vec![self]
+        }
+    }
+
+    /// The same parts for one proof.
+    #[must_use]
+    pub fn alone(self) -> Self {
+        Self {
+            proofs: 1,
+            quotients: 1,
+            ..self
         }
     }
 
@@ -138,7 +158,7 @@ impl PassPlan {
 
 /// Bytes of multiplications over up to `points` terms. The last part of a query is one base short of a power of two, and then
 /// has narrower digits and more of them.
-fn room_bytes(points: usize, base_bytes: usize) -> u64 {
+pub(crate) fn room_bytes(points: usize, base_bytes: usize) -> u64 {
     const ROUNDING: u64 = 1 << 20;
     let room = [points, points.saturating_sub(1)]
         .map(|terms| MsmPlan::new(terms).room_bytes(base_bytes))
@@ -222,6 +242,18 @@ mod tests {
             assert!(fitted.proofs == 1 || fitted.bytes(WINDOW) <= available);
         }
         assert_eq!(plan.refitted(WINDOW, 0).proofs, 1);
+    }
+
+    #[test]
+    fn small_parts_leave_memory_to_others() {
+        let plan = within(WINDOW, 18 * GIB);
+        assert_eq!(plan.alone(), plan, "it takes all that there is");
+        let [large, small] = plan.and_smaller()[..] else {
+            panic!("its parts are large");
+        };
+        assert_eq!(large, plan);
+        assert!(small.alone().bytes(WINDOW) + GIB < 18 * GIB);
+        assert_eq!(small.and_smaller(), [small]);
     }
 
     #[test]

@@ -112,7 +112,8 @@ impl Block {
         self.copied
             .synchronize()
             .map_err(|e| driver_error("cuEventSynchronize", e))?;
-        fill(&mut self.memory.bytes_mut()[..len])
+        // SAFETY: the last copy from here was made.
+        fill(unsafe { self.memory.bytes_mut(0..len) })
     }
 
     /// Queues the copy of the first `len` bytes to an address of the card that has room for them.
@@ -122,7 +123,8 @@ impl Block {
         len: usize,
         stream: &CudaStream,
     ) -> Result<(), CudaError> {
-        let bytes = &self.memory.bytes()[..len];
+        // SAFETY: nothing is copied to a block.
+        let bytes = unsafe { self.memory.bytes(0..len) };
         // SAFETY: the caller has the range on the device and keeps it until the kernels' stream waits for this copy; the
         // block's bytes are written again only by `fill`, which waits for the event below.
         unsafe { result::memcpy_htod_async(target, bytes, stream.cu_stream()) }

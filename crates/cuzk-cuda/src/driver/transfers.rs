@@ -2,7 +2,8 @@
 //! through some that lives as long as the copies.
 //!
 //! [`Transfers`] queues copies, [`InFlight`] waits for them, [`Arrived`] reads; each owns the memory, which is not freed
-//! before its stream has come to rest.
+//! before its stream has come to rest. The driver waits for all work of the card when page-locked memory is freed, so memory
+//! that the next proof can use is better kept.
 
 use std::{ffi::c_void, marker::PhantomData, ops::Range, sync::Arc};
 
@@ -35,7 +36,10 @@ impl Pinned {
         session.bind()?;
         // SAFETY: a new allocation, freed once in `drop`.
         let pointer = unsafe { result::malloc_host(len.max(1), sys::CU_MEMHOSTALLOC_PORTABLE) }
-            .map_err(|e| driver_error("cuMemHostAlloc", e))?
+            .map_err(|error| match error.0 {
+                sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => CudaError::HostMemory { wanted: len },
+                _ => driver_error("cuMemHostAlloc", error),
+            })?
             .cast::<u8>();
         // SAFETY: the allocation has that many bytes; from here on they are initialised.
         unsafe { pointer.write_bytes(0, len) };
@@ -46,14 +50,24 @@ impl Pinned {
         })
     }
 
-    pub(super) fn bytes(&self) -> &[u8] {
-        // SAFETY: `len` initialised bytes; no copy writes to them, see the states of `Transfers`.
-        unsafe { std::slice::from_raw_parts(self.pointer, self.len) }
+    /// Bytes of a range that lies within the memory.
+    ///
+    /// # Safety
+    /// No copy from the card to the range is under way.
+    pub(super) unsafe fn bytes(&self, range: Range<usize>) -> &[u8] {
+        assert!(range.start <= range.end && range.end <= self.len);
+        // SAFETY: within the memory, whose bytes are all initialised, and written to by nobody, says the caller.
+        unsafe { std::slice::from_raw_parts(self.pointer.add(range.start), range.len()) }
     }
 
-    pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
+    /// As [`Pinned::bytes`], to write to.
+    ///
+    /// # Safety
+    /// No copy from or to the range is under way.
+    pub(super) unsafe fn bytes_mut(&mut self, range: Range<usize>) -> &mut [u8] {
+        assert!(range.start <= range.end && range.end <= self.len);
         // SAFETY: as above, and the borrow is exclusive.
-        unsafe { std::slice::from_raw_parts_mut(self.pointer, self.len) }
+        unsafe { std::slice::from_raw_parts_mut(self.pointer.add(range.start), range.len()) }
     }
 }
 
@@ -102,11 +116,6 @@ impl Transfers {
         bytes.next_multiple_of(ALIGNMENT)
     }
 
-    /// Bytes of room.
-    pub(crate) fn capacity(&self) -> usize {
-        self.memory.len
-    }
-
     fn take(&mut self, bytes: usize) -> Result<usize, CudaError> {
         let first = self.used;
         let end = first + Self::rounded(bytes);
@@ -136,7 +145,8 @@ impl Transfers {
         }
         let first = self.take(bytes.len())?;
         let staged = first..first + bytes.len();
-        self.memory.bytes_mut()[staged.clone()].copy_from_slice(bytes);
+        // SAFETY: `take` gives each copy its own bytes, so none uses these yet.
+        unsafe { self.memory.bytes_mut(staged.clone()) }.copy_from_slice(bytes);
         self.queue_upload(session, staged, buffer, target)
     }
 
@@ -159,7 +169,8 @@ impl Transfers {
         target: usize,
     ) -> Result<(), CudaError> {
         session.bind()?;
-        let staged = &self.memory.bytes()[staged];
+        // SAFETY: what is staged is not copied to.
+        let staged = unsafe { self.memory.bytes(staged) };
         let mut target = buffer.bytes.slice_mut(target..target + staged.len());
         let (pointer, _in_stream_order) = target.device_ptr_mut(&session.stream);
         // SAFETY: the slice of the buffer is as long as `staged`, which is written to no more before the copy is done: `take`
@@ -179,7 +190,8 @@ impl Transfers {
         check_range("download", bytes, buffer)?;
         let first_byte = self.take(bytes)?;
         if len > 0 {
-            let staged = &mut self.memory.bytes_mut()[first_byte..first_byte + bytes];
+            // SAFETY: as in `upload`.
+            let staged = unsafe { self.memory.bytes_mut(first_byte..first_byte + bytes) };
             session.bind()?;
             let (pointer, _in_stream_order) = buffer.bytes.device_ptr(&session.stream);
             // SAFETY: the device's range was checked; `staged` is read only after the copy is done, by `Arrived`.
@@ -225,7 +237,8 @@ impl Arrived {
         let mut values = vec![T::default(); download.len];
         let bytes = as_bytes_mut(&mut values);
         let first = download.first_byte;
-        bytes.copy_from_slice(&self.0.memory.bytes()[first..first + bytes.len()]);
+        // SAFETY: all copies were made.
+        bytes.copy_from_slice(unsafe { self.0.memory.bytes(first..first + bytes.len()) });
         values
     }
 

@@ -1,20 +1,25 @@
 //! What a proof needs of its circuit, on the device, and how its sums are cut where the key is not.
 
-use std::{ops::Range, sync::Arc};
+use std::sync::Arc;
 
-use cuzk_groth16::{QueryCounts, Section};
+use cuzk_groth16::{DeviceError, QueryCounts, Section};
 use cuzk_r1cs::CompiledCircuit;
 
-use super::PassLobby;
+use super::cut::{Cut, Tables, WHOLE};
+use super::key::{CudaKey, KeyQueries, ResidentKey};
+use super::shared::{PassLobby, Shared};
+use super::{device_error, no_room};
 use crate::{
     CudaError, Device, MsmPlan, PassPlan, ProofSizes, Quotient, Streaming,
     bitmap_sum::{Bitmap, BitmapSum, Selection},
     driver::{DeviceBuffer, Transfers},
     elements::{Base, Partial},
     evaluation::Evaluation,
+    footprint::work_bytes,
     host_field::{Coordinate, Fp, Fp2},
-    kernels::DeviceGroup,
     multiexp::TermNumbers,
+    pass_plan::{G1_BASE_BYTES, G2_BASE_BYTES, room_bytes},
+    rooms::Room,
     tables::{QueryPart, QueryTables},
 };
 
@@ -25,132 +30,160 @@ const MAX_ENTRIES: usize = 32;
 
 /// A compiled circuit, ready to be proved.
 pub(super) struct CudaCircuit {
+    pub(super) key: KeyQueries,
+    /// What a proof takes, where that is not said by the key.
+    _room: Option<Room>,
     pub(super) evaluation: Evaluation,
     pub(super) quotient: Quotient,
-    /// The quotient's coefficients, cut like the queries.
-    pub(super) h: Vec<Range<usize>>,
     pub(super) l: Query,
     pub(super) a: Query,
     pub(super) b_g1: Query,
     pub(super) b_g2: Query,
     pub(super) domain_size: usize,
-    /// What a pass over the key holds.
-    pub(super) plan: PassPlan,
+    /// At least one, with large parts first.
+    cuts: Vec<Cut>,
     pub(super) sizes: ProofSizes,
-    /// Page-locked bytes of a proof's copies.
+    /// Page-locked bytes of a proof's results, and of its witness where that does not pass through the uploader.
     pub(super) transfer_bytes: usize,
     /// Proofs that were started and are not in a pass yet; those with a key on the device do not wait.
     pub(super) lobby: Arc<PassLobby>,
 }
 
-/// Which values are multiplied with which bases of a query.
+/// Which values are multiplied with which bases of a query: its tables on the device.
 pub(super) struct Query {
-    terms: QueryTerms,
-    pub(super) parts: Vec<QueryPart>,
-}
-
-/// A query's tables on the device.
-struct QueryTerms {
     selection: Option<DeviceBuffer<u64>>,
     first_aux: u32,
     scalar_numbers: DeviceBuffer<u32>,
     base_numbers: DeviceBuffer<u32>,
 }
 
-/// The pass of one proof over whole queries.
-const WHOLE: PassPlan = PassPlan {
-    max_g1: usize::MAX,
-    quotients: 1,
-    proofs: 1,
-};
-
-/// How queries are cut: not at all without streaming, or by what is free once the circuit's tables are on the device.
-fn plan(
-    device: &Device,
-    sizes: ProofSizes,
-    streaming: Option<Streaming>,
-) -> Result<PassPlan, CudaError> {
-    match streaming {
-        None => Ok(WHOLE),
-        Some(Streaming::Planned(plan)) => Ok(plan),
-        Some(Streaming::All | Streaming::WhatDoesNotFit) => {
-            let available = device.available_memory();
-            PassPlan::within(sizes, available).map_err(|wanted| CudaError::OutOfMemory {
-                wanted,
-                used: 0,
-                limit: available,
-            })
-        }
+impl Tables {
+    /// Device bytes of a proof beside a key on the card.
+    fn resident_bytes(&self, domain_size: usize, sizes: ProofSizes) -> u64 {
+        let in_g1 = [&self.l, &self.a, &self.b].map(|tables| (tables, G1_BASE_BYTES));
+        let queries = in_g1.into_iter().chain([(&self.b, G2_BASE_BYTES)]);
+        let sums = queries.map(|(tables, bytes)| room_bytes(tables.wide.scalars.len(), bytes));
+        let largest = sums.fold(sizes.bitmap_bytes, u64::max);
+        sizes.witness_bytes + work_bytes(domain_size as u64, largest)
     }
 }
 
 impl CudaCircuit {
-    /// Uploads the circuit's tables; `streaming` says how a key that is not on the device passes through it.
+    /// Uploads the circuit's tables, and says where proofs find the key: on the card, where it is and leaves room for them, or
+    /// in its file.
     pub(super) fn new(
-        device: &Device,
+        shared: &Arc<Shared>,
         circuit: &CompiledCircuit,
-        streaming: Option<Streaming>,
-    ) -> Result<Self, CudaError> {
-        let shape = circuit.shape();
-        let (of_l, of_a, of_b) = (
-            QueryTables::of_l(circuit),
-            QueryTables::of_a(circuit),
-            QueryTables::of_b(circuit),
-        );
-        let evaluation = Evaluation::new(device, circuit)?;
-        let quotient = Quotient::new(device, shape.log_domain())?;
-        let terms = [&of_l, &of_a, &of_b, &of_b].map(|tables| QueryTerms::new(device, tables));
-        let [l, a, b_g1, b_g2] = terms;
-        let (l, a, b_g1, b_g2) = (l?, a?, b_g1?, b_g2?);
+        key: &CudaKey,
+    ) -> Result<Self, DeviceError> {
+        let (device, shape) = (&shared.device, circuit.shape());
         let sizes = proof_sizes(device, circuit);
-        let plan = plan(device, sizes, streaming)?;
-        let (max_g1, max_g2) = (plan.max_g1, plan.max_g2());
-        let query = |terms, tables: &QueryTables, max_bases| Query {
-            terms,
-            parts: tables.parts(max_bases),
+        let tables = Tables {
+            l: QueryTables::of_l(circuit),
+            a: QueryTables::of_a(circuit),
+            b: QueryTables::of_b(circuit),
         };
-        let mut prepared = Self {
+        // Nobody else takes memory until it is known what this circuit needs.
+        let turn = shared.turn.wait();
+        let evaluation = Evaluation::new(device, circuit).map_err(device_error)?;
+        let quotient = Quotient::new(device, shape.log_domain()).map_err(device_error)?;
+        let queries = [&tables.l, &tables.a, &tables.b, &tables.b]
+            .map(|tables| Query::new(device, tables).map_err(device_error));
+        let [l, a, b_g1, b_g2] = queries;
+        let (l, a, b_g1, b_g2) = (l?, a?, b_g1?, b_g2?);
+        let resident = || {
+            let key = key.resident()?;
+            key.room
+                .resize(tables.resident_bytes(shape.domain_size(), sizes));
+            Some(key)
+        };
+        let (key, plans, room) = match resident() {
+            Some(key) if shared.expect_rooms().is_ok() => {
+                (KeyQueries::Resident(key), vec![WHOLE], None)
+            }
+            on_card => streamed(shared, (key, on_card), sizes)?,
+        };
+        shared.expect_rooms()?;
+        drop(turn);
+        let cut = |plan| Cut::new(plan, shape.domain_size(), &tables);
+        let cuts: Vec<Cut> = plans.into_iter().map(cut).collect();
+        let witness = match &key {
+            KeyQueries::Resident(_) => witness_bytes(circuit),
+            KeyQueries::Streamed(..) => 0,
+        };
+        let results = cuts.iter().map(Cut::result_bytes).fold(0, usize::max);
+        Ok(Self {
+            key,
+            _room: room,
             evaluation,
             quotient,
-            h: ranges(shape.domain_size() - 1, max_g1),
-            l: query(l, &of_l, max_g1),
-            a: query(a, &of_a, max_g1),
-            b_g1: query(b_g1, &of_b, max_g1),
-            b_g2: query(b_g2, &of_b, max_g2),
+            l,
+            a,
+            b_g1,
+            b_g2,
             domain_size: shape.domain_size(),
-            plan,
+            cuts,
             sizes,
-            transfer_bytes: 0,
+            transfer_bytes: witness + mark_bytes() + results,
             lobby: Arc::new(PassLobby::new()),
-        };
-        prepared.transfer_bytes = witness_bytes(circuit) + prepared.result_bytes();
-        Ok(prepared)
+        })
     }
 
-    /// Whether all coefficients of the quotient are summed up at once.
-    pub(super) fn h_is_whole(&self) -> bool {
-        self.h.len() == 1
+    /// Proofs that share a pass at most.
+    pub(super) fn proofs_per_pass(&self) -> usize {
+        self.cuts.first().map_or(1, |cut| cut.plan.proofs)
     }
 
-    /// Page-locked bytes of a proof's results, the marks of rows and points that are none included.
-    fn result_bytes(&self) -> usize {
-        let h = self.h.iter().map(|range| window_bytes::<Fp>(range.len()));
-        let queries = [&self.l, &self.a, &self.b_g1].map(Query::result_bytes::<Fp>);
-        let marks =
-            [1, Section::QUERIES.len()].map(|count| Transfers::rounded(count * size_of::<u32>()));
-        2 * marks.iter().sum::<usize>()
-            + h.sum::<usize>()
-            + queries.iter().sum::<usize>()
-            + self.b_g2.result_bytes::<Fp2>()
+    /// The pass that can be queued now: of whole queries where the key is on the card, else of the largest parts for which there is
+    /// memory. With less than the smallest take, that is one of one proof, whose own allocations tell what is missing.
+    pub(super) fn next_pass(&self, device: &Device) -> Option<(&Cut, PassPlan)> {
+        let smallest = || self.cuts.last().map(|cut| (cut, cut.plan.alone()));
+        match &self.key {
+            KeyQueries::Resident(_) => smallest(),
+            KeyQueries::Streamed(..) => {
+                let available = device.available_memory();
+                let cuts = self.cuts.iter();
+                let mut fitting =
+                    cuts.filter_map(|cut| Some((cut, cut.fitting(self.sizes, available)?)));
+                fitting.next().or_else(smallest)
+            }
+        }
     }
 }
 
-/// Consecutive ranges of at most `max` numbers.
-fn ranges(count: usize, max: usize) -> Vec<Range<usize>> {
-    let firsts = (0..count).step_by(max);
-    firsts
-        .map(|first| first..count.min(first.saturating_add(max)))
-        .collect()
+/// Page-locked bytes of the marks of rows and points that are none, which travel in both directions.
+fn mark_bytes() -> usize {
+    let marks = [1, Section::QUERIES.len()];
+    let bytes = marks.map(|count| Transfers::rounded(count * size_of::<u32>()));
+    2 * bytes.iter().sum::<usize>()
+}
+
+/// The key in its file, plans for it by what is free once the circuit's tables are on the device, and the room of the smallest pass.
+/// A key that is on the card, but leaves no room for a proof, gives way.
+fn streamed(
+    shared: &Arc<Shared>,
+    (key, on_card): (&CudaKey, Option<Arc<ResidentKey>>),
+    sizes: ProofSizes,
+) -> Result<(KeyQueries, Vec<PassPlan>, Option<Room>), DeviceError> {
+    let device = &shared.device;
+    let Some(file) = key.file.as_ref() else {
+        return Err(no_room(shared.rooms.largest(), device));
+    };
+    drop(on_card);
+    key.leave_card();
+    let queries = KeyQueries::Streamed(Arc::clone(file), shared.uploader()?);
+    let plans = match shared.streaming {
+        // What a caller plans is his business.
+        Streaming::Planned(plan) => return Ok((queries, vec![plan], None)),
+        Streaming::All | Streaming::WhatDoesNotFit => {
+            let available = device.available_memory();
+            PassPlan::within(sizes, available)
+                .map_err(|needed| no_room(needed, device))?
+                .and_smaller()
+        }
+    };
+    let smallest = plans.last().map_or(0, |plan| plan.alone().bytes(sizes));
+    Ok((queries, plans, Some(shared.rooms.keep(smallest))))
 }
 
 /// Device bytes of a proof of the circuit.
@@ -166,8 +199,8 @@ pub(super) fn proof_sizes(device: &Device, circuit: &CompiledCircuit) -> ProofSi
     }
 }
 
-/// Page-locked bytes of a proof's results, at most, when queries are cut by `plan` or, without one, not at all.
-pub(super) fn max_result_bytes(counts: &QueryCounts, plan: Option<PassPlan>) -> usize {
+/// Page-locked bytes of a proof's results, at most, when queries are cut by the plan.
+pub(super) fn max_result_bytes(counts: &QueryCounts, plan: PassPlan) -> usize {
     const OF_G1: usize = MAX_WINDOWS * MAX_ENTRIES * size_of::<Partial<Fp>>();
     const OF_G2: usize = MAX_WINDOWS * MAX_ENTRIES * size_of::<Partial<Fp2>>();
     // A part ends with 32 private variables, so there may be a part more than the number of bases asks for.
@@ -175,7 +208,7 @@ pub(super) fn max_result_bytes(counts: &QueryCounts, plan: Option<PassPlan>) -> 
         few if few <= max => 1,
         many => 2 + many / max,
     };
-    let PassPlan { max_g1, .. } = plan.unwrap_or(WHOLE);
+    let PassPlan { max_g1, .. } = plan;
     let in_g1 = [counts.h, counts.l, counts.a, counts.b_g1].map(|bases| parts(bases, max_g1));
     in_g1.iter().sum::<usize>() * OF_G1 + parts(counts.b_g2, max_g1 / 2) * OF_G2
 }
@@ -190,12 +223,17 @@ pub(super) fn witness_bytes(circuit: &CompiledCircuit) -> usize {
 }
 
 /// Page-locked bytes of the results of a sum over field elements.
-fn window_bytes<C: Coordinate>(num_terms: usize) -> usize {
+pub(super) fn window_bytes<C: Coordinate>(num_terms: usize) -> usize {
     let plan = MsmPlan::new(num_terms);
     Transfers::rounded(plan.num_results() * size_of::<Partial<C>>())
 }
 
-impl QueryTerms {
+/// Bytes of the result of a sum over bits.
+pub(super) const fn base_bytes<C>() -> usize {
+    size_of::<Base<C>>()
+}
+
+impl Query {
     fn new(device: &Device, tables: &QueryTables) -> Result<Self, CudaError> {
         let selection = if tables.selection.is_empty() {
             None
@@ -209,18 +247,6 @@ impl QueryTerms {
             base_numbers: device.uploaded(&tables.wide.bases)?,
         })
     }
-}
-
-impl Query {
-    /// Page-locked bytes of the results.
-    fn result_bytes<C: DeviceGroup>(&self) -> usize {
-        let parts = self.parts.iter();
-        parts
-            .map(|part| {
-                Transfers::rounded(size_of::<Base<C>>()) + window_bytes::<C>(part.wide.len())
-            })
-            .sum()
-    }
 
     /// The bits of `plane` in a part, given the number of the first base that is there.
     pub(super) fn bitmap<'a>(
@@ -232,9 +258,9 @@ impl Query {
         Bitmap {
             words: plane,
             positions: part.positions.clone(),
-            selection: self.terms.selection.as_ref().map(|words| Selection {
+            selection: self.selection.as_ref().map(|words| Selection {
                 words,
-                first: self.terms.first_aux,
+                first: self.first_aux,
             }),
             first_base,
         }
@@ -243,8 +269,8 @@ impl Query {
     /// The numbers of the wide terms, given the number of the first base that is there.
     pub(super) fn numbers(&self, first_base: u32) -> TermNumbers<'_> {
         TermNumbers {
-            scalars: &self.terms.scalar_numbers,
-            bases: &self.terms.base_numbers,
+            scalars: &self.scalar_numbers,
+            bases: &self.base_numbers,
             first_base,
         }
     }

@@ -18,14 +18,17 @@ use super::device_error;
 use crate::{
     CudaError, Device,
     device_key::decode,
-    driver::{DeviceBuffer, Reserved, Staging, Transfers, as_bytes},
+    driver::{DeviceBuffer, Plain, Reserved, Staging, Transfers, as_bytes},
     elements::Base,
+    joined,
     kernels::DeviceGroup,
 };
 
 /// Page-locked blocks: enough that the file is read while several copies are under way.
 const NUM_BLOCKS: usize = 6;
 const BLOCK_BYTES: usize = 32 << 20;
+/// Page-locked memory of a device that has streamed a key.
+pub(super) const STAGING_BYTES: usize = NUM_BLOCKS * BLOCK_BYTES;
 /// Bytes that a thread reads at a time.
 const READ_BYTES: usize = 1 << 20;
 /// Threads that read the file, at most: each copies 4 to 8 GB/s out of the system's cache, and a card takes 25 to 55.
@@ -161,6 +164,22 @@ impl<'a> Feed<'a> {
         Ok(points)
     }
 
+    /// Uploads `len` values that lie in `pieces`, one behind the other. Whatever is queued from now on may use them.
+    pub(super) fn upload<T: Plain>(
+        &mut self,
+        len: usize,
+        pieces: &[&[u8]],
+    ) -> Result<DeviceBuffer<T>, CudaError> {
+        let session = self.device.session();
+        let reserved = session.reserve(len)?;
+        let bytes = len * size_of::<T>();
+        self.staging
+            .upload(session, reserved, bytes, |first, block| {
+                joined::copy(pieces, first, block);
+                Ok(())
+            })
+    }
+
     /// The first position of each query that holds no point, among those that passed.
     pub(super) const fn bad_points(&self) -> &DeviceBuffer<u32> {
         &self.bad_points
@@ -186,12 +205,16 @@ fn read(
     let parts = into.par_chunks_mut(READ_BYTES).enumerate();
     parts.try_for_each(|(number, part)| {
         key.read(section, first_byte + number * READ_BYTES, part)
-            .map_err(|error| CudaError::KeyRead {
-                section,
-                kind: match error {
-                    KeyError::Io { source, .. } => source.kind(),
-                    _ => std::io::ErrorKind::Other,
-                },
+            .map_err(|error| {
+                let source = match error {
+                    KeyError::Io { source, .. } => source,
+                    _ => std::io::ErrorKind::Other.into(),
+                };
+                CudaError::KeyRead {
+                    section,
+                    kind: source.kind(),
+                    os_error: source.raw_os_error(),
+                }
             })
     })
 }

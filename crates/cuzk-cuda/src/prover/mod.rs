@@ -1,13 +1,14 @@
 //! The card as a prover: `start` queues a whole proof and returns, `finish` waits for its sums.
 //!
 //! All proofs of a device share one stream, so the next one's upload and launches are queued while the card computes, and
-//! buffers that one proof frees serve the next. The host holds a packed witness's worth of page-locked memory per proof in
-//! flight, and nothing else.
+//! buffers that one proof frees serve the next. The host holds a packed witness per proof in flight, in page-locked memory, and
+//! some of that for the next ones.
 //!
 //! With a key that passes through the card in parts, `start` lets the proof wait, and the first `finish` leads a pass for all
 //! that wait by then.
 
 mod circuit;
+mod cut;
 mod feed;
 mod key;
 mod pass;
@@ -30,10 +31,15 @@ use cuzk_r1cs::CompiledCircuit;
 pub use times::ProofTimes;
 
 use self::circuit::{CudaCircuit, max_result_bytes, proof_sizes, witness_bytes};
-use self::key::KeyQueries;
-use self::shared::{PassLobby, Shared};
+use self::cut::WHOLE;
+use self::feed::STAGING_BYTES;
+use self::key::{CudaKey, KeyQueries};
+use self::shared::{SPARE_BYTES, Shared};
 use crate::{
-    CudaError, Device, DeviceKey, MAX_LOG_SIZE, PassPlan, Streaming, footprint::resident_bytes,
+    CudaError, Device, DeviceKey, MAX_LOG_SIZE, PassPlan, Streaming,
+    device_key::EmptyKey,
+    error::Fault,
+    footprint::{key_bytes, proof_bytes},
     kernels,
 };
 
@@ -72,8 +78,33 @@ impl CudaDevice {
     pub fn adopt_key(&self, key: DeviceKey) -> Result<LoadedKey, DeviceError> {
         let (verifying_key, counts) = (key.verifying_key.clone(), key.counts());
         let origin = PathBuf::from("key on the device");
-        let queries = Arc::new(KeyQueries::Resident(Box::new(key)));
-        LoadedKey::new(origin, &verifying_key, counts, queries)
+        let room = self.shared.rooms.keep(proof_bytes(&counts));
+        let key = CudaKey::on_card(None, key, (&self.shared, room));
+        LoadedKey::new(origin, &verifying_key, counts, Arc::new(key))
+    }
+
+    /// Brings a key to the card, or says that it has to be streamed.
+    fn bring(&self, key: &Arc<ProvingKey>) -> Result<Option<CudaKey>, CudaError> {
+        let (device, rooms) = (&self.shared.device, &self.shared.rooms);
+        let counts = key.counts();
+        // Only the decision and its memory must not be disturbed: other proofs go on during the upload.
+        let turn = self.shared.turn.wait();
+        let room = proof_bytes(&counts).max(rooms.largest());
+        let needed = key_bytes(&counts) + room;
+        if self.shared.streaming != Streaming::WhatDoesNotFit || needed > device.available_memory()
+        {
+            return Ok(None);
+        }
+        let room = rooms.keep(proof_bytes(&counts));
+        let empty = match EmptyKey::allocate(device, key) {
+            // Something else has taken memory of the card.
+            Err(CudaError::OutOfMemory { .. }) => return Ok(None),
+            empty => empty?,
+        };
+        drop(turn);
+        let queries = empty.fill(device, key)?;
+        let file = Some(Arc::clone(key));
+        Ok(Some(CudaKey::on_card(file, queries, (&self.shared, room))))
     }
 
     /// As [`ProverDevice::start`], with a view of the device times.
@@ -92,9 +123,9 @@ impl CudaDevice {
         } = partition;
         let times = PendingTimes::default();
         let (shared, seen) = (Arc::clone(&self.shared), Arc::clone(&times));
-        let (prepared, key) = forms(&circuit)?;
+        let prepared: &CudaCircuit = circuit.form(NAME)?;
         let waiting = shared.admit(prepared, witness)?;
-        let pending = match key {
+        let pending = match &prepared.key {
             KeyQueries::Resident(_) => {
                 let queued = shared.queue_one(&circuit, waiting)?;
                 PendingProof::new(StartTimes::default(), move || {
@@ -111,11 +142,6 @@ impl CudaDevice {
         };
         Ok((pending, times))
     }
-}
-
-/// A loaded circuit and its key as this device has them.
-fn forms(circuit: &LoadedCircuit) -> Result<(&CudaCircuit, &KeyQueries), DeviceError> {
-    Ok((circuit.form(NAME)?, circuit.key().form(NAME)?))
 }
 
 impl ProverDevice for CudaDevice {
@@ -139,17 +165,11 @@ impl ProverDevice for CudaDevice {
     }
 
     fn load_key(&self, key: Arc<ProvingKey>) -> Result<LoadedKey, DeviceError> {
-        let (device, counts) = (&self.shared.device, key.counts());
-        let fits = resident_bytes(&counts) <= device.available_memory();
-        let queries = if fits && self.shared.streaming == Streaming::WhatDoesNotFit {
-            let resident =
-                DeviceKey::upload(device, &key).map_err(|error| key_error(error, key.path()))?;
-            KeyQueries::Resident(Box::new(resident))
-        } else {
-            KeyQueries::Streamed(Arc::clone(&key), self.shared.uploader()?)
-        };
-        let origin = key.path().to_path_buf();
-        LoadedKey::new(origin, key.verifying_key(), counts, Arc::new(queries))
+        let brought = self.bring(&key);
+        let brought = brought.map_err(|error| key_error(error, key.path()))?;
+        let form = brought.unwrap_or_else(|| CudaKey::in_file(Arc::clone(&key)));
+        let (origin, counts) = (key.path().to_path_buf(), key.counts());
+        LoadedKey::new(origin, key.verifying_key(), counts, Arc::new(form))
     }
 
     fn load_circuit(
@@ -157,7 +177,7 @@ impl ProverDevice for CudaDevice {
         key: &LoadedKey,
         circuit: Arc<CompiledCircuit>,
     ) -> Result<LoadedCircuit, DeviceError> {
-        let queries: &KeyQueries = key.form(NAME)?;
+        let form: &CudaKey = key.form(NAME)?;
         let log_domain = circuit.shape().log_domain();
         if log_domain > MAX_LOG_SIZE {
             return Err(DeviceError::TooLarge {
@@ -166,13 +186,8 @@ impl ProverDevice for CudaDevice {
                 max_log_domain: MAX_LOG_SIZE,
             });
         }
-        let device = &self.shared.device;
         LoadedCircuit::new(key, circuit, |circuit| {
-            let streaming = match queries {
-                KeyQueries::Resident(_) => None,
-                KeyQueries::Streamed(..) => Some(self.shared.streaming),
-            };
-            CudaCircuit::new(device, circuit, streaming).map_err(device_error)
+            CudaCircuit::new(&self.shared, circuit, form)
         })
     }
 
@@ -180,34 +195,47 @@ impl ProverDevice for CudaDevice {
         self.start_timed(partition).map(|(pending, _)| pending)
     }
 
+    fn starts_beside(&self) -> bool {
+        true
+    }
+
     fn proofs_per_pass(&self, circuit: &LoadedCircuit) -> NonZeroUsize {
         let prepared = circuit.form::<CudaCircuit>(NAME);
-        let proofs = prepared.map_or(1, |prepared| prepared.plan.proofs);
+        let proofs = prepared.map_or(1, CudaCircuit::proofs_per_pass);
         NonZeroUsize::new(proofs).unwrap_or(NonZeroUsize::MIN)
     }
 
+    /// With a key that passes through the card there are more results, and the witness needs no copy in page-locked memory.
     fn footprint(&self, circuit: &CompiledCircuit) -> Footprint {
-        let device = &self.shared.device;
+        let (device, streaming) = (&self.shared.device, self.shared.streaming);
         let counts = QueryCounts::of_circuit(&circuit.shape(), circuit.densities());
-        let limit = device.memory_limit();
-        let within = || PassPlan::within(proof_sizes(device, circuit), limit).ok();
-        let plan = match self.shared.streaming {
-            Streaming::Planned(plan) => Some(plan),
-            Streaming::WhatDoesNotFit if resident_bytes(&counts) <= limit => None,
-            Streaming::All | Streaming::WhatDoesNotFit => within(),
+        let plans = match streaming {
+            Streaming::Planned(plan) => vec![plan],
+            Streaming::All | Streaming::WhatDoesNotFit => {
+                let available = device.available_memory();
+                let plan = PassPlan::within(proof_sizes(device, circuit), available);
+                plan.map_or_else(|_| Vec::new(), PassPlan::and_smaller)
+            }
         };
-        let results = max_result_bytes(&counts, plan);
+        let plans = std::iter::once(WHOLE).chain(plans);
+        let results = plans.map(|plan| max_result_bytes(&counts, plan));
+        let results = results.fold(0, usize::max);
         let partition = witness_bytes(circuit);
-        let pinned = partition + results;
-        // The proof of a streamed key waits for its pass with its witness.
-        let pending = pinned + if plan.is_some() { partition } else { 0 };
+        let copied = match streaming {
+            Streaming::WhatDoesNotFit => partition,
+            Streaming::All | Streaming::Planned(_) => 0,
+        };
         Footprint {
             partition_bytes: partition,
             evaluation_bytes: 0,
-            start_bytes: partition + pinned,
-            pending_bytes: pending,
-            finish_bytes: pending + results,
+            start_bytes: partition + copied + results,
+            pending_bytes: partition + results,
+            finish_bytes: partition + 2 * results,
         }
+    }
+
+    fn own_bytes(&self) -> u64 {
+        (SPARE_BYTES + STAGING_BYTES) as u64
     }
 }
 
@@ -224,29 +252,94 @@ fn key_error(error: CudaError, origin: &Path) -> DeviceError {
                 }),
             },
         }),
-        CudaError::KeyRead { kind, .. } => DeviceError::from(KeyError::Io {
+        CudaError::KeyRead { kind, os_error, .. } => DeviceError::from(KeyError::Io {
             path: origin.to_path_buf(),
             action: "read the points",
-            source: kind.into(),
+            source: os_error.map_or_else(|| kind.into(), std::io::Error::from_raw_os_error),
         }),
         error => device_error(error),
     }
 }
 
 fn device_error(error: CudaError) -> DeviceError {
-    match error {
-        CudaError::OutOfMemory {
-            wanted,
-            used,
-            limit,
-        } => DeviceError::OutOfMemory {
-            device: NAME,
+    let device = NAME;
+    if let CudaError::OutOfMemory {
+        wanted,
+        used,
+        limit,
+    } = error
+    {
+        return DeviceError::OutOfMemory {
+            device,
             needed_bytes: wanted,
             free_bytes: limit.saturating_sub(used),
-        },
-        error => DeviceError::Failed {
+        };
+    }
+    let fault = error.fault();
+    let source = Box::new(error);
+    match fault {
+        Fault::Memory => DeviceError::NoMemory { device, source },
+        Fault::Request => DeviceError::Refused { device, source },
+        Fault::Passing => DeviceError::Failed { device, source },
+        Fault::Lasting => DeviceError::Lost { device, source },
+    }
+}
+
+/// The error when `needed` bytes are not free, which is final when they are more than the limit.
+fn no_room(needed: u64, device: &Device) -> DeviceError {
+    let limit = device.memory_limit();
+    if needed > limit {
+        return DeviceError::MemoryLimit {
             device: NAME,
-            source: Box::new(error),
-        },
+            needed_bytes: needed,
+            limit_bytes: limit,
+        };
+    }
+    DeviceError::OutOfMemory {
+        device: NAME,
+        needed_bytes: needed,
+        free_bytes: device.available_memory(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cuzk_groth16::Blinding;
+    use cuzk_testkit::conformance::Case;
+
+    use super::*;
+    use crate::{
+        Fp,
+        driver::{Arguments, Grid},
+        kernels::DeviceGroup,
+    };
+
+    /// Alone in its program, since the card fails for all other tests of it, too.
+    #[test]
+    #[ignore = "needs an NVIDIA card, which it makes fail until the program ends"]
+    fn gpu_a_kernel_that_fails_loses_the_device_for_good() {
+        let device = Device::open(0, u64::MAX).expect("a card");
+        let prover = CudaDevice::new(device);
+        let case = Case::named("mimc");
+        let [first, second] = [(); 2].map(|()| case.partition(&prover, Blinding::random()));
+        let pending = prover.start(first).expect("the card works");
+        prover.finish(pending).expect("the card works");
+
+        let session = prover.device().session();
+        let at_zero = Arguments::new().wide(0).word(0).word(1).wide(0);
+        let launched = session.launch(Fp::KERNELS.decode, Grid::for_items(1, 32), &at_zero);
+        launched.expect("it is queued");
+        let failed = session.wait().expect_err("nothing lies at address zero");
+        assert_eq!(failed.fault(), Fault::Lasting, "{failed}");
+
+        let lost = |result: Result<(), DeviceError>| match result {
+            Err(DeviceError::Lost { .. }) => (),
+            other => panic!("{other:?}"),
+        };
+        let proved = prover
+            .start(second)
+            .and_then(|pending| prover.finish(pending));
+        lost(proved.map(drop));
+        lost(prover.load_key(Arc::clone(case.key())).map(drop));
     }
 }

@@ -10,6 +10,7 @@ use group::Group;
 use rayon::prelude::*;
 
 use super::circuit::{CudaCircuit, Query};
+use super::cut::Cut;
 use super::feed::{Feed, Piece, expect_points};
 use super::key::{KeyQueries, QueryGroup, Supply};
 use super::times::{Marks, ProofTimes, Stage};
@@ -138,8 +139,8 @@ struct Member {
     transfers: Transfers,
     plane: DeviceBuffer<u32>,
     values: DeviceBuffer<RawScalar>,
-    /// None before its rows are evaluated.
-    violated: Option<Download<u32>>,
+    /// The number of the first row that does not hold.
+    violated: DeviceBuffer<u32>,
     sums: QueuedSums,
 }
 
@@ -147,17 +148,17 @@ struct Member {
 pub(super) struct Pass<'a> {
     device: &'a Device,
     circuit: &'a CudaCircuit,
+    cut: &'a Cut,
     supply: Supply<'a>,
     marks: Marks,
     members: Vec<Member>,
 }
 
 impl<'a> Pass<'a> {
-    /// Queues all work of the proofs, as many as the circuit's plan allows; returns what to wait for, in their order.
+    /// Queues all work of the proofs, as many as the plan of the cut allows; returns what to wait for, in their order.
     pub(super) fn queue(
         device: &'a Device,
-        circuit: &'a CudaCircuit,
-        key: &'a KeyQueries,
+        (circuit, cut): (&'a CudaCircuit, &'a Cut),
         (mut proofs, quotients): (Vec<Waiting>, usize),
     ) -> Result<Vec<(InFlight, Queued)>, CudaError> {
         let times_h = proofs.len().div_ceil(quotients.max(1));
@@ -165,11 +166,11 @@ impl<'a> Pass<'a> {
             return Ok(Vec::new());
         };
         let marks = Marks::new(device)?;
-        let supply = match key {
-            KeyQueries::Resident(key) => Supply::Resident(key),
+        let supply = match &circuit.key {
+            KeyQueries::Resident(key) => Supply::Resident(key.queries()),
             KeyQueries::Streamed(key, uploader) => {
                 let transfers = &mut first.transfers;
-                let pieces = pieces(circuit, times_h);
+                let pieces = pieces(cut, times_h);
                 let feed = Feed::new(device, (key, uploader), pieces, transfers)?;
                 Supply::Streamed(Box::new(feed))
             }
@@ -177,6 +178,7 @@ impl<'a> Pass<'a> {
         let mut pass = Self {
             device,
             circuit,
+            cut,
             supply,
             marks,
             members: Vec::with_capacity(proofs.len()),
@@ -185,13 +187,17 @@ impl<'a> Pass<'a> {
         while proofs.peek().is_some() {
             pass.add_quotients(proofs.by_ref().take(quotients.max(1)))?;
         }
-        pass.add::<Fp>(&circuit.l, Section::L, |sums| &mut sums.l)?;
+        let l = (&circuit.l, cut.l.as_slice());
+        pass.add::<Fp>(l, Section::L, |sums| &mut sums.l)?;
         pass.marks.mark(device, Stage::L)?;
-        pass.add::<Fp>(&circuit.a, Section::A, |sums| &mut sums.a)?;
+        let a = (&circuit.a, cut.a.as_slice());
+        pass.add::<Fp>(a, Section::A, |sums| &mut sums.a)?;
         pass.marks.mark(device, Stage::A)?;
-        pass.add::<Fp>(&circuit.b_g1, Section::BG1, |sums| &mut sums.b_g1)?;
+        let b_g1 = (&circuit.b_g1, cut.b_g1.as_slice());
+        pass.add::<Fp>(b_g1, Section::BG1, |sums| &mut sums.b_g1)?;
         pass.marks.mark(device, Stage::BG1)?;
-        pass.add::<Fp2>(&circuit.b_g2, Section::BG2, |sums| &mut sums.b_g2)?;
+        let b_g2 = (&circuit.b_g2, cut.b_g2.as_slice());
+        pass.add::<Fp2>(b_g2, Section::BG2, |sums| &mut sums.b_g2)?;
         pass.marks.mark(device, Stage::BG2)?;
         pass.queued()
     }
@@ -200,18 +206,20 @@ impl<'a> Pass<'a> {
     fn add_quotients(&mut self, proofs: impl Iterator<Item = Waiting>) -> Result<(), CudaError> {
         let first = self.members.len();
         for proof in proofs {
-            self.members.push(Member::new(self.device, proof)?);
+            let member = Member::new(self.device, proof, &mut self.supply)?;
+            self.members.push(member);
         }
         self.marks.mark(self.device, Stage::Upload)?;
         let mut quotients = Vec::new();
         for member in &mut self.members[first..] {
-            quotients.push(member.quotient(self.device, self.circuit, &mut self.marks)?);
+            let parts = (self.circuit, self.cut);
+            quotients.push(member.quotient(self.device, parts, &mut self.marks)?);
         }
-        for range in &self.circuit.h {
+        for range in &self.cut.h {
             // Whole queries have one range, which begins with the first base.
             let (present, _first) = self.supply.next::<Fp>(Section::H, range)?;
             for (member, quotient) in self.members[first..].iter_mut().zip(&quotients) {
-                let terms = if self.circuit.h_is_whole() {
+                let terms = if self.cut.h_is_whole() {
                     Terms::reversed(quotient, ScalarForm::Montgomery)
                 } else {
                     Terms::in_order(quotient, ScalarForm::Montgomery, range.clone())
@@ -227,11 +235,11 @@ impl<'a> Pass<'a> {
     /// Adds up a query for all proofs, part after part.
     fn add<C: QueryGroup>(
         &mut self,
-        query: &Query,
+        (query, parts): (&Query, &[QueryPart]),
         section: Section,
         of: fn(&mut QueuedSums) -> &mut Vec<Sum<C>>,
     ) -> Result<(), CudaError> {
-        for part in &query.parts {
+        for part in parts {
             let (present, first_base) = self.supply.next::<C>(section, &part.bases)?;
             for member in &mut self.members {
                 let bases = (present.buffer(), first_base);
@@ -258,10 +266,7 @@ impl<'a> Pass<'a> {
                 .map(|marks| transfers.download(session, marks, marks.len()))
                 .transpose()?;
             let queued = Queued {
-                violated: match violated {
-                    Some(violated) => violated,
-                    None => transfers.download(session, &session.allocate(0)?, 0)?,
-                },
+                violated: transfers.download(session, &violated, 1)?,
                 bad_points,
                 sums,
                 marks: Arc::clone(&marks),
@@ -274,17 +279,17 @@ impl<'a> Pass<'a> {
 }
 
 /// The parts of a key in the order in which a pass needs them, when h is needed `times_h` times.
-fn pieces(circuit: &CudaCircuit, times_h: usize) -> VecDeque<Piece> {
-    let h = std::iter::repeat_n(&circuit.h, times_h).flatten().cloned();
+fn pieces(cut: &Cut, times_h: usize) -> VecDeque<Piece> {
+    let h = std::iter::repeat_n(&cut.h, times_h).flatten().cloned();
     let h = h.map(|bases| (Section::H, bases));
     let queries = [
-        (Section::L, &circuit.l),
-        (Section::A, &circuit.a),
-        (Section::BG1, &circuit.b_g1),
-        (Section::BG2, &circuit.b_g2),
+        (Section::L, &cut.l),
+        (Section::A, &cut.a),
+        (Section::BG1, &cut.b_g1),
+        (Section::BG2, &cut.b_g2),
     ];
-    let others = queries.into_iter().flat_map(|(section, query)| {
-        let parts = query.parts.iter();
+    let others = queries.into_iter().flat_map(|(section, parts)| {
+        let parts = parts.iter();
         parts.map(move |part| (section, part.bases.clone()))
     });
     let pieces = h.chain(others);
@@ -295,40 +300,36 @@ fn pieces(circuit: &CudaCircuit, times_h: usize) -> VecDeque<Piece> {
 
 impl Member {
     /// Queues the upload of a witness.
-    fn new(device: &Device, proof: Waiting) -> Result<Self, CudaError> {
+    fn new(device: &Device, proof: Waiting, supply: &mut Supply<'_>) -> Result<Self, CudaError> {
         let Waiting {
             witness,
             mut transfers,
         } = proof;
+        let (inputs, wide) = (raw_scalars(witness.inputs()), raw_scalars(witness.wide()));
+        let to = (device, &mut transfers);
+        let plane = supply.upload_witness(to, &[as_bytes(witness.plane())])?;
+        let to = (device, &mut transfers);
+        let values = supply.upload_witness(to, &[inputs.bytes(), wide.bytes()])?;
         let session = device.session();
-        let (inputs, wide) = (witness.inputs(), witness.wide());
-        let mut plane = session.allocate(2 * witness.plane().len())?;
-        let mut values = session.allocate(inputs.len() + wide.len())?;
-        transfers.upload(session, as_bytes(witness.plane()), &mut plane, 0)?;
-        transfers.upload(session, raw_scalars(inputs).bytes(), &mut values, 0)?;
-        let wide = raw_scalars(wide);
-        transfers.upload(session, wide.bytes(), &mut values, inputs.len())?;
+        let mut violated = session.allocate(1)?;
+        transfers.upload(session, as_bytes(&[NO_ROW]), &mut violated, 0)?;
         Ok(Self {
             transfers,
             plane,
             values,
-            violated: None,
+            violated,
             sums: QueuedSums::default(),
         })
     }
 
-    /// Queues the quotient's coefficients, in order for a query in parts and in bit-reversed order for a whole one, and the
-    /// download of the first row that is violated.
+    /// Queues the quotient's coefficients, in order for a query in parts and in bit-reversed order for a whole one.
     fn quotient(
         &mut self,
         device: &Device,
-        circuit: &CudaCircuit,
+        (circuit, cut): (&CudaCircuit, &Cut),
         marks: &mut Marks,
     ) -> Result<DeviceBuffer<RawScalar>, CudaError> {
         let session = device.session();
-        let mut violated = session.allocate(1)?;
-        self.transfers
-            .upload(session, as_bytes(&[NO_ROW]), &mut violated, 0)?;
         let mut a = session.allocate(circuit.domain_size)?;
         let mut b = session.allocate(circuit.domain_size)?;
         let mut c = session.allocate(circuit.domain_size)?;
@@ -343,11 +344,10 @@ impl Member {
         };
         circuit
             .evaluation
-            .run(device, witness, &mut outputs, &mut violated)?;
-        self.violated = Some(self.transfers.download(session, &violated, 1)?);
+            .run(device, witness, &mut outputs, &mut self.violated)?;
         marks.mark(device, Stage::Evaluate)?;
         circuit.quotient.run(device, &mut a, &mut b, &mut c)?;
-        if !circuit.h_is_whole() {
+        if !cut.h_is_whole() {
             reverse_order(device, &mut c)?;
         }
         marks.mark(device, Stage::Quotient)?;

@@ -3,52 +3,74 @@
 
 use std::{
     num::NonZeroUsize,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, Mutex, OnceLock},
 };
 
 use cuzk_groth16::{Blinding, DeviceError, LoadedCircuit, Proof, assemble};
 use cuzk_r1cs::PackedWitness;
 
 use super::{
+    NAME,
     circuit::CudaCircuit,
     device_error,
     feed::Uploader,
-    forms,
     key::KeyQueries,
-    key_error,
+    key_error, no_room,
     pass::{Pass, Queued, Waiting},
     times::ProofTimes,
 };
 use crate::{
     CudaError, Device, Streaming,
+    background::Background,
     driver::{InFlight, Transfers},
     lobby::{Lead, Lobby, Redeemed, Ticket},
+    rooms::Rooms,
+    spares::Spares,
+    turn::{Turn, lock},
 };
+
+/// Page-locked memory that is kept for the next proofs: of two or three large proofs.
+pub(super) const SPARE_BYTES: usize = 256 << 20;
 
 /// What comes of a proof when its pass is queued.
 type Outcome = Result<(InFlight, Queued), CudaError>;
 pub(super) type PassLobby = Lobby<Waiting, Outcome>;
 
 pub(super) struct Shared {
-    pub(super) device: Device,
+    pub(super) device: Arc<Device>,
     pub(super) streaming: Streaming,
-    /// Held while proofs are queued, so that no two passes' buffers mix.
-    turn: Mutex<()>,
+    /// Held while proofs are queued, so that no two passes' buffers mix, and while a load decides by what is free.
+    pub(super) turn: Turn,
+    /// What loads leave free for proofs.
+    pub(super) rooms: Rooms,
     /// Page-locked memory of finished proofs.
-    transfers: Mutex<Vec<Transfers>>,
+    spares: Spares<Transfers>,
     /// There once a key is streamed.
     uploader: Mutex<Option<Arc<Uploader>>>,
+    /// For what waits for the card and concerns no proof.
+    background: Background,
 }
 
 impl Shared {
     pub(super) fn new(device: Device, streaming: Streaming) -> Self {
         Self {
-            device,
+            device: Arc::new(device),
             streaming,
-            turn: Mutex::new(()),
-            transfers: Mutex::new(Vec::new()),
+            turn: Turn::new(),
+            rooms: Rooms::default(),
+            spares: Spares::new(SPARE_BYTES),
             uploader: Mutex::new(None),
+            background: Background::default(),
         }
+    }
+
+    /// Gives memory of the card that nothing uses any more back to the system, some time.
+    pub(super) fn trim(&self) {
+        let device = Arc::clone(&self.device);
+        self.background.run(move || {
+            // A card that fails has nothing to give back, and the next call tells of it.
+            let _ = device.trim();
+        });
     }
 
     /// Gives a proof its page-locked memory, an old one where there is one.
@@ -57,12 +79,21 @@ impl Shared {
         circuit: &CudaCircuit,
         witness: PackedWitness,
     ) -> Result<Waiting, DeviceError> {
-        let mut pool = lock(&self.transfers);
-        let transfers = take(&mut pool, &self.device, circuit.transfer_bytes);
-        Ok(Waiting {
-            witness,
-            transfers: transfers.map_err(device_error)?,
-        })
+        let bytes = circuit.transfer_bytes;
+        let transfers = match self.spares.take(bytes) {
+            Some(transfers) => transfers,
+            None => Transfers::new(self.device.session(), bytes).map_err(device_error)?,
+        };
+        Ok(Waiting { witness, transfers })
+    }
+
+    /// Whether there is room for the proofs of everything that was loaded, each by itself.
+    pub(super) fn expect_rooms(&self) -> Result<(), DeviceError> {
+        let needed = self.rooms.largest();
+        if needed <= self.device.available_memory() {
+            return Ok(());
+        }
+        Err(no_room(needed, &self.device))
     }
 
     /// Queues a proof by itself.
@@ -71,9 +102,9 @@ impl Shared {
         circuit: &LoadedCircuit,
         waiting: Waiting,
     ) -> Result<(InFlight, Queued), DeviceError> {
-        let (prepared, key) = forms(circuit)?;
-        let turn = lock(&self.turn);
-        let queued = Pass::queue(&self.device, prepared, key, (vec![waiting], 1));
+        let prepared: &CudaCircuit = circuit.form(NAME)?;
+        let turn = self.turn.wait();
+        let queued = self.queue(prepared, |_| vec![waiting]);
         drop(turn);
         queued
             .and_then(|mut proofs| proofs.pop().ok_or(CudaError::PassGivenUp))
@@ -105,20 +136,34 @@ impl Shared {
         circuit: &LoadedCircuit,
         mut lead: Lead<'_, Waiting, Outcome>,
     ) -> Result<(), DeviceError> {
-        let (prepared, key) = forms(circuit)?;
-        let turn = lock(&self.turn);
-        let available = self.device.available_memory();
-        let plan = prepared.plan.refitted(prepared.sizes, available);
+        let prepared: &CudaCircuit = circuit.form(NAME)?;
+        let turn = self.turn.wait();
+        let mut num_proofs = 0;
         // Those that came while another pass had the turn are in.
-        let group = lead.group(NonZeroUsize::new(plan.proofs).unwrap_or(NonZeroUsize::MIN));
-        let num_proofs = group.len();
-        let queued = Pass::queue(&self.device, prepared, key, (group, plan.quotients));
+        let queued = self.queue(prepared, |most| {
+            let group = lead.group(most);
+            num_proofs = group.len();
+            group
+        });
         drop(turn);
         lead.done(match queued {
             Ok(proofs) => proofs.into_iter().map(Ok).collect(),
             Err(error) => (0..num_proofs).map(|_| Err(error.clone())).collect(),
         });
         Ok(())
+    }
+
+    /// Queues a pass, in its turn, for at most as many proofs as `group` is told.
+    fn queue(
+        &self,
+        circuit: &CudaCircuit,
+        group: impl FnOnce(NonZeroUsize) -> Vec<Waiting>,
+    ) -> Result<Vec<(InFlight, Queued)>, CudaError> {
+        let Some((cut, plan)) = circuit.next_pass(&self.device) else {
+            return Err(CudaError::PassGivenUp);
+        };
+        let group = group(NonZeroUsize::new(plan.proofs).unwrap_or(NonZeroUsize::MIN));
+        Pass::queue(&self.device, (circuit, cut), (group, plan.quotients))
     }
 
     /// Waits for a proof's sums and makes a proof of them.
@@ -129,20 +174,23 @@ impl Shared {
         blinding: Blinding,
         seen: &OnceLock<ProofTimes>,
     ) -> Result<Proof, DeviceError> {
-        let (_, queries) = forms(circuit)?;
+        let prepared: &CudaCircuit = circuit.form(NAME)?;
         let key = circuit.key();
         let arrived = in_flight.wait().map_err(device_error)?;
         queued
             .expect_points(&arrived)
             .map_err(|error| key_error(error, key.origin()))?;
-        let sums = match queries {
+        let sums = match &prepared.key {
             KeyQueries::Resident(_) => queued.read(&arrived),
             // There is a sum for each part of the key.
             KeyQueries::Streamed(_, uploader) => uploader.install(|| queued.read(&arrived)),
         };
         let spent = queued.times().map_err(device_error)?;
         seen.get_or_init(|| spent);
-        lock(&self.transfers).push(arrived.reuse());
+        let surplus = self.spares.keep(prepared.transfer_bytes, arrived.reuse());
+        if !surplus.is_empty() {
+            self.background.run(move || drop(surplus));
+        }
         let sums = sums.map_err(|row| DeviceError::Unsatisfied { row })?;
         Ok(assemble(
             key.verifying_key(),
@@ -162,19 +210,4 @@ impl Shared {
         *uploader = Some(Arc::clone(&made));
         Ok(made)
     }
-}
-
-/// What the locks of a device guard is whole after any panic.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Page-locked memory of at least `bytes` bytes, an old one where there is one.
-fn take(pool: &mut Vec<Transfers>, device: &Device, bytes: usize) -> Result<Transfers, CudaError> {
-    if let Some(index) = pool.iter().position(|free| free.capacity() >= bytes) {
-        return Ok(pool.swap_remove(index));
-    }
-    // Smaller ones would be kept beside larger ones for ever.
-    pool.pop();
-    Transfers::new(device.session(), bytes)
 }

@@ -7,6 +7,7 @@
 )]
 
 mod keys;
+mod memory;
 mod multiplications;
 mod passes;
 mod prover;
@@ -19,6 +20,7 @@ use cuzk_cuda::{CudaError, Device, Fp, MsmPlan, MultiExp};
 use ff::Field;
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
+use rayon::prelude::*;
 
 fn device() -> Device {
     Device::open(0, u64::MAX).unwrap()
@@ -27,6 +29,16 @@ fn device() -> Device {
 fn random_scalars(len: usize, seed: u64) -> Vec<Scalar> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     (0..len).map(|_| Scalar::random(&mut rng)).collect()
+}
+
+/// As [`random_scalars`], by all cores.
+fn many_random_scalars(len: usize, seed: u64) -> Vec<Scalar> {
+    let mut scalars = vec![Scalar::ZERO; len];
+    let parts = scalars.par_chunks_mut(1 << 16).enumerate();
+    parts.for_each(|(number, part)| {
+        part.copy_from_slice(&random_scalars(part.len(), seed << 32 | number as u64));
+    });
+    scalars
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::{fs, sync::Arc};
 
-use cuzk_cuda::{CudaDevice, Device, PassPlan, Streaming};
+use cuzk_cuda::{CudaDevice, Device, PassPlan, PendingTimes, ProofTimes, Streaming};
 use cuzk_groth16::{
     Blinding, DeviceError, FormatError, KeyError, LoadedCircuit, Partition, PendingProof, Proof,
     ProverDevice, ProvingKey, ReferenceDevice, Section,
@@ -46,10 +46,34 @@ fn start(
     case: &Case,
     count: u64,
 ) -> Vec<PendingProof> {
+    let started = start_timed(device, circuit, case, count).into_iter();
+    started.map(|(pending, _)| pending).collect()
+}
+
+fn start_timed(
+    device: &CudaDevice,
+    circuit: &LoadedCircuit,
+    case: &Case,
+    count: u64,
+) -> Vec<(PendingProof, PendingTimes)> {
     let partitions = (0..count).map(|number| partition(circuit, &case.witness, number));
     partitions
-        .map(|partition| device.start(partition).unwrap())
+        .map(|partition| device.start_timed(partition).unwrap())
         .collect()
+}
+
+/// How many proofs each pass had: those that share one have equal shares of its times, and no two passes take the same to the
+/// nanosecond in all stages.
+fn sizes_of_passes(times: impl Iterator<Item = PendingTimes>) -> Vec<usize> {
+    let mut passes: Vec<(ProofTimes, usize)> = Vec::new();
+    for times in times {
+        let times = *times.get().expect("the proof is finished");
+        match passes.iter_mut().find(|(own, _)| *own == times) {
+            Some((_, count)) => *count += 1,
+            None => passes.push((times, 1)),
+        }
+    }
+    passes.into_iter().map(|(_, count)| count).collect()
 }
 
 fn expect_reference(case: &Case, proof: &Proof, number: u64) {
@@ -88,12 +112,14 @@ fn gpu_proofs_that_share_a_pass_have_the_bytes_of_the_reference() {
         let case = Case::named(name);
         let circuit = case.load(&device);
         assert_eq!(device.proofs_per_pass(&circuit).get(), PLAN.proofs);
-        // Five in the first pass, of which the last leads, and two in the second one.
-        let started: Vec<_> = (0..).zip(start(&device, &circuit, &case, 7)).collect();
-        for (number, pending) in started.into_iter().rev() {
+        let (started, times): (Vec<_>, Vec<_>) =
+            start_timed(&device, &circuit, &case, 7).into_iter().unzip();
+        for (number, pending) in started.into_iter().enumerate().rev() {
             let proof = device.finish(pending).unwrap();
-            expect_reference(&case, &proof, number);
+            expect_reference(&case, &proof, number as u64);
         }
+        // The last one led the first pass.
+        assert_eq!(sizes_of_passes(times.into_iter().rev()), [5, 2], "{name}");
     }
 }
 
@@ -103,7 +129,9 @@ fn gpu_proofs_that_are_finished_by_many_threads_share_passes() {
     let device = planned();
     let case = Case::named("small factors");
     let circuit = case.load(&device);
-    let started = start(&device, &circuit, &case, 12);
+    let (started, times): (Vec<_>, Vec<_>) = start_timed(&device, &circuit, &case, 12)
+        .into_iter()
+        .unzip();
     std::thread::scope(|scope| {
         for (number, pending) in (0..).zip(started) {
             let (device, case) = (&device, &case);
@@ -113,6 +141,10 @@ fn gpu_proofs_that_are_finished_by_many_threads_share_passes() {
             });
         }
     });
+    // All were started before the first was finished.
+    let mut sizes = sizes_of_passes(times.into_iter());
+    sizes.sort_unstable();
+    assert_eq!(sizes, [2, 5, 5]);
 }
 
 #[test]
@@ -188,7 +220,15 @@ fn gpu_a_limit_below_one_proof_is_told_when_the_circuit_is_loaded() {
     let case = Case::named("mimc");
     let key = device.load_key(Arc::clone(case.key())).unwrap();
     let loaded = device.load_circuit(&key, Arc::clone(&case.circuit));
-    assert!(matches!(loaded, Err(DeviceError::OutOfMemory { .. })));
+    match loaded {
+        Err(DeviceError::MemoryLimit {
+            needed_bytes,
+            limit_bytes,
+            ..
+        }) => assert!(needed_bytes > limit_bytes),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(device.device().used_memory(), 0);
 }
 
 /// Loads a case's circuit with another key.

@@ -6,9 +6,10 @@
 use blstrs::Scalar;
 use cuzk_circuits::compile_circuit;
 use cuzk_cuda::{
-    CudaDevice, Device, DeviceKey, Fp, Fp2, MsmPlan, Rate, fill_random, measure, repeat_bases,
+    CudaDevice, Device, DeviceKey, Fp, Fp2, MsmPlan, PassPlan, Rate, Streaming, fill_random,
+    measure, repeat_bases,
 };
-use cuzk_groth16::{Blinding, ReferenceDevice, setup::KeyScalars};
+use cuzk_groth16::{Blinding, Partition, ProverDevice, ReferenceDevice, setup::KeyScalars};
 use cuzk_testkit::{circuits::full_size, conformance::Case, keys::known_waste};
 
 use crate::{
@@ -75,6 +76,23 @@ fn proof(prover: &CudaDevice) {
     assert_eq!(proof.to_bytes(), expected.to_bytes());
 }
 
+/// Proofs that share a pass over a key in parts, which another stream uploads.
+fn streamed_proofs(prover: &CudaDevice) {
+    let case = Case::named("mimc");
+    let circuit = case.load(prover);
+    let blinding = Blinding::from_parts(full_size(5), full_size(6));
+    let expected = case.prove(&ReferenceDevice, blinding);
+    let partition = || Partition {
+        circuit: circuit.clone(),
+        ..case.partition(prover, blinding)
+    };
+    let started = [(); 2].map(|()| prover.start(partition()).unwrap());
+    for pending in started {
+        let proof = prover.finish(pending).unwrap();
+        assert_eq!(proof.to_bytes(), expected.to_bytes());
+    }
+}
+
 fn rates(device: &Device) {
     for rate in [Rate::MultiplyAdd, Rate::BaseField, Rate::ScalarField] {
         assert!(measure(device, rate).unwrap() > 0.0, "{rate:?}");
@@ -133,6 +151,17 @@ fn gpu_small_new_keys_pass_their_check() {
 #[ignore = "needs an NVIDIA card"]
 fn gpu_small_proofs_have_the_bytes_of_the_reference() {
     proof(&CudaDevice::new(device()));
+}
+
+#[test]
+#[ignore = "needs an NVIDIA card"]
+fn gpu_small_proofs_of_a_streamed_key_have_the_bytes_of_the_reference() {
+    let plan = PassPlan {
+        max_g1: 400,
+        quotients: 1,
+        proofs: 2,
+    };
+    streamed_proofs(&CudaDevice::streaming(device(), Streaming::Planned(plan)));
 }
 
 #[test]

@@ -2,19 +2,20 @@
 
 use blstrs::Scalar;
 use cuzk_cuda::{
-    CudaError, Device, DeviceBuffer, Finish, Quotient, RawScalar, Transform, TransformKind,
-    reverse_order,
+    CudaError, Device, DeviceBuffer, Finish, MAX_LOG_SIZE, Quotient, RawScalar, Transform,
+    TransformKind, reverse_order,
 };
 use ff::{Field, PrimeField};
+use rayon::prelude::*;
 
-use crate::{device, random_scalars};
+use crate::{device, many_random_scalars, random_scalars};
+
+fn root_of_unity(log_size: u32) -> Scalar {
+    (log_size..Scalar::S).fold(Scalar::ROOT_OF_UNITY, |root, _| root.square())
+}
 
 fn naive_evaluations(coefficients: &[Scalar], shift: Scalar) -> Vec<Scalar> {
-    let log = coefficients.len().ilog2();
-    let mut root = Scalar::ROOT_OF_UNITY;
-    for _ in log..Scalar::S {
-        root = root.square();
-    }
+    let root = root_of_unity(coefficients.len().ilog2());
     let mut x = shift;
     (0..coefficients.len())
         .map(|_| {
@@ -42,12 +43,8 @@ fn reversed<T: Copy>(values: &[T]) -> Vec<T> {
 }
 
 fn download(device: &Device, data: &DeviceBuffer<RawScalar>) -> Vec<Scalar> {
-    device
-        .download_scalars(data)
-        .unwrap()
-        .into_iter()
-        .map(RawScalar::to_scalar)
-        .collect()
+    let raw = device.download_scalars(data).unwrap();
+    raw.into_par_iter().map(RawScalar::to_scalar).collect()
 }
 
 #[test]
@@ -111,8 +108,8 @@ fn gpu_forward_transforms_evaluate() {
 #[ignore = "needs an NVIDIA card"]
 fn gpu_every_size_round_trips() {
     let device = device();
-    for log_size in 0..=24 {
-        let values = random_scalars(1 << log_size, 7);
+    for log_size in 0..=MAX_LOG_SIZE {
+        let values = many_random_scalars(1 << log_size, 7);
         let scale = Scalar::from(1_u64 << log_size).invert().unwrap();
         for (inverse, forward) in [
             (TransformKind::Inverse, TransformKind::Forward),
@@ -133,6 +130,46 @@ fn gpu_every_size_round_trips() {
     }
 }
 
+/// The value of a polynomial, by all cores.
+fn value(coefficients: &[Scalar], x: Scalar) -> Scalar {
+    const CHUNK: usize = 1 << 16;
+    let chunks = coefficients.par_chunks(CHUNK).enumerate();
+    let values = chunks.map(|(number, chunk)| {
+        let horner = chunk.iter().rev().fold(Scalar::ZERO, |sum, c| sum * x + c);
+        horner * x.pow_vartime([(number * CHUNK) as u64])
+    });
+    values.sum()
+}
+
+/// At some points of the domain, in its order, a large transform gives the polynomial's values.
+#[test]
+#[ignore = "needs an NVIDIA card"]
+fn gpu_large_forward_transforms_evaluate() {
+    let device = device();
+    for log_size in [25, 26, 27] {
+        let n = 1_usize << log_size;
+        let coefficients = many_random_scalars(n, 21);
+        let (kind, shift) = (
+            TransformKind::CosetForward,
+            Scalar::MULTIPLICATIVE_GENERATOR,
+        );
+        let mut data = device.upload_scalars(&coefficients).unwrap();
+        reverse_order(&device, &mut data).unwrap();
+        let transform = Transform::new(&device, log_size, kind).unwrap();
+        transform.run(&device, &mut data, Finish::Plain).unwrap();
+        let values = download(&device, &data);
+        let root = root_of_unity(log_size);
+        for place in [0, 1, n / 2 + 3, n / 3, n - 1] {
+            let x = shift * root.pow_vartime([place as u64]);
+            assert_eq!(
+                values[place],
+                value(&coefficients, x),
+                "2^{log_size}, {place}"
+            );
+        }
+    }
+}
+
 /// At a random point, the coefficients of a large inverse transform give what barycentric interpolation gives.
 #[test]
 #[ignore = "needs an NVIDIA card"]
@@ -146,14 +183,8 @@ fn gpu_large_inverse_transforms_interpolate() {
         transform.run(&device, &mut data, Finish::Plain).unwrap();
         reverse_order(&device, &mut data).unwrap();
         let x = random_scalars(1, 12)[0];
-        let horner = download(&device, &data)
-            .iter()
-            .rev()
-            .fold(Scalar::ZERO, |sum, c| sum * x + c);
-        let mut root = Scalar::ROOT_OF_UNITY;
-        for _ in log_size..Scalar::S {
-            root = root.square();
-        }
+        let horner = value(&download(&device, &data), x);
+        let root = root_of_unity(log_size);
         // n P(x) = (x^n - 1) sum of values[i] root^i / (x - root^i); the denominators are inverted together.
         let roots: Vec<Scalar> = std::iter::successors(Some(Scalar::ONE), |w| Some(w * root))
             .take(n)
@@ -179,16 +210,16 @@ fn gpu_large_inverse_transforms_interpolate() {
 #[ignore = "needs an NVIDIA card"]
 fn gpu_the_quotient_times_the_vanishing_polynomial_is_the_difference() {
     let device = device();
-    for log_size in [0, 1, 2, 3, 5, 10, 13, 19, 21] {
+    for log_size in [0, 1, 2, 3, 5, 10, 13, 19, 21, 27] {
         check_quotient(&device, log_size);
     }
 }
 
 pub(crate) fn check_quotient(device: &Device, log_size: u32) {
     let n = 1_usize << log_size;
-    let a = random_scalars(n, 1);
-    let b = random_scalars(n, 2);
-    let c: Vec<Scalar> = a.iter().zip(&b).map(|(a, b)| a * b).collect();
+    let a = many_random_scalars(n, 1);
+    let b = many_random_scalars(n, 2);
+    let c: Vec<Scalar> = a.par_iter().zip(&b).map(|(a, b)| a * b).collect();
     let quotient = Quotient::new(device, log_size).unwrap();
     let mut on_device = [&a, &b, &c].map(|v| device.upload_scalars(v).unwrap());
     let [da, db, dc] = &mut on_device;
@@ -211,12 +242,9 @@ pub(crate) fn check_quotient(device: &Device, log_size: u32) {
             .run(device, &mut data, Finish::Scale(scale))
             .unwrap();
         reverse_order(device, &mut data).unwrap();
-        download(device, &data)
-            .iter()
-            .rev()
-            .fold(Scalar::ZERO, |sum, c| sum * x + c)
+        value(&download(device, &data), x)
     };
-    let h_at_x = h.iter().rev().fold(Scalar::ZERO, |sum, c| sum * x + c);
+    let h_at_x = value(&h, x);
     let left = at_x(&a) * at_x(&b) - at_x(&c);
     assert_eq!(
         left,
@@ -232,7 +260,7 @@ fn gpu_repeated_transforms_are_bit_equal() {
     let transform = Transform::new(&device, 15, TransformKind::CosetInverse).unwrap();
     let values = random_scalars(1 << 15, 13);
     let mut expected = None;
-    for repeat in 0..100 {
+    for repeat in 0..1000 {
         let mut data = device.upload_scalars(&values).unwrap();
         transform.run(&device, &mut data, Finish::Plain).unwrap();
         let got = device.download_scalars(&data).unwrap();
