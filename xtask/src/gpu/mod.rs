@@ -70,18 +70,23 @@ pub(crate) fn run(workspace: &Workspace, args: &GpuArgs) -> Result<()> {
         ],
     );
     build.env("CUZK_CUDA_ARCHS", &args.archs);
+    // Records of the measurements name it.
+    build.env("CUZK_COMMIT", commit(workspace)?);
     steps.command("cuzk", build)?;
     let mut messages = Vec::new();
-    steps.check("gpu_conformance", || {
-        messages = build_conformance(workspace, &args.archs)?;
+    steps.check("tests", || {
+        messages = build_tests(workspace, &args.archs)?;
         Ok(())
     })?;
-    let conformance =
-        executable(&messages, "gpu_conformance").context("cargo built no gpu_conformance")?;
+    let test = |target| {
+        executable(&messages, target).with_context(|| format!("cargo built no tests of {target}"))
+    };
+    let (conformance, lost) = (test("gpu_conformance")?, test("cuzk_cuda")?);
     let cuzk = workspace.target()?.join("release/cuzk");
     for (step, name, program) in [
         ("strip cuzk", "cuzk", &cuzk),
         ("strip gpu_conformance", "gpu_conformance", &conformance),
+        ("strip gpu_loss", "gpu_loss", &lost),
     ] {
         steps.command(step, {
             let mut strip = workspace.command("strip", &["--strip-all", "-o"]);
@@ -111,8 +116,25 @@ pub(crate) fn run(workspace: &Workspace, args: &GpuArgs) -> Result<()> {
     Ok(())
 }
 
-/// Builds the conformance tests; returns cargo's messages, which tell where everything is.
-fn build_conformance(workspace: &Workspace, archs: &str) -> Result<Vec<u8>> {
+/// The commit that is built, marked where the files differ from it.
+fn commit(workspace: &Workspace) -> Result<String> {
+    let mut describe = workspace.command(
+        "git",
+        &[
+            "describe",
+            "--always",
+            "--abbrev=12",
+            "--dirty",
+            "--exclude=*",
+        ],
+    );
+    let commit = String::from_utf8(stdout_of(&mut describe)?)?;
+    Ok(commit.trim().to_owned())
+}
+
+/// Builds the conformance tests and those of the crate itself, of which one makes the card fail; returns cargo's messages,
+/// which tell where everything is.
+fn build_tests(workspace: &Workspace, archs: &str) -> Result<Vec<u8>> {
     let mut build = workspace.command(
         "cargo",
         &[
@@ -125,6 +147,7 @@ fn build_conformance(workspace: &Workspace, archs: &str) -> Result<Vec<u8>> {
             "cuzk-cuda",
             "--features",
             "cuzk-cuda/cuda",
+            "--lib",
             "--test",
             "gpu_conformance",
         ],
@@ -231,18 +254,15 @@ mod tests {
         assert!(!listed.is_empty());
     }
 
-    #[test]
-    fn the_scripts_summary_is_json_whatever_the_steps_say() {
+    /// Runs the script with programs that stand for those of the bundle; returns its exit code and its summary.
+    fn run_script(conformance: &str) -> (Option<i32>, Vec<serde_json::Value>) {
         let folder = tempfile::tempdir().expect("a folder");
         let folder = folder.path();
         write_script(folder).expect("the script");
-        // Programs of the bundle: one that works, one that fails with quotes in its summary.
         for (name, text) in [
             ("cuzk", "#!/bin/sh\necho '{}'\n"),
-            (
-                "gpu_conformance",
-                "#!/bin/sh\necho 'test result: \"FAILED\". 1 passed'\nexit 101\n",
-            ),
+            ("gpu_conformance", conformance),
+            ("gpu_loss", "#!/bin/sh\n"),
             (
                 "compute-sanitizer",
                 "#!/bin/sh\necho '========= RACECHECK SUMMARY: 0 hazards displayed'\n",
@@ -259,9 +279,16 @@ mod tests {
             .env("PATH", format!("{}:/usr/bin:/bin", folder.display()))
             .output()
             .expect("bash");
-        assert!(run.status.success(), "{run:?}");
         let summary = fs::read(folder.join("out/summary.json")).expect("a summary");
-        let steps: Vec<serde_json::Value> = serde_json::from_slice(&summary).expect("JSON");
+        let steps = serde_json::from_slice(&summary).expect("JSON");
+        (run.status.code(), steps)
+    }
+
+    #[test]
+    fn the_script_fails_with_a_step_and_sums_up_all_of_them_as_json() {
+        let (code, steps) =
+            run_script("#!/bin/sh\necho 'test result: \"FAILED\". 1 passed'\nexit 101\n");
+        assert_eq!(code, Some(1));
         let step = |name: &str| {
             let mut all = steps.iter();
             all.find(|step| step["step"] == name).expect(name).clone()
@@ -273,6 +300,13 @@ mod tests {
         );
         let race = step("racecheck-gpu_small_quotients_are_exact");
         assert_eq!(race["summary"], "RACECHECK SUMMARY: 0 hazards displayed");
+        assert_eq!(step("winning")["exit_code"], 0);
+    }
+
+    #[test]
+    fn the_script_succeeds_when_all_steps_do() {
+        let (code, steps) = run_script("#!/bin/sh\n");
+        assert_eq!(code, Some(0), "{steps:?}");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use cuzk_cuda::{BenchPlan, CopyLine, DeviceInfo, KernelTable, RateLine, TimeLine
 use cuzk_r1cs::{CompiledCircuit, PackedWitness};
 use serde::Serialize;
 
+use super::COMMIT;
 use super::peer::{PeerTime, run_peer};
 use crate::{
     cards::{CardNumber, MeasuredCard},
@@ -68,6 +69,7 @@ struct KernelsResult {
     table: KernelTable,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     peer: Vec<PeerTime>,
+    commit: Option<&'static str>,
 }
 
 pub(super) fn run(args: &KernelsArgs, session: &Session) -> anyhow::Result<()> {
@@ -136,6 +138,7 @@ impl KernelsResult {
             circuit: circuit.to_string(),
             table,
             peer,
+            commit: COMMIT,
         }
     }
 

@@ -13,6 +13,9 @@ use clap::{Args, Subcommand};
 
 use crate::session::Session;
 
+/// The commit that the program was built from, where the build was told.
+const COMMIT: Option<&str> = option_env!("CUZK_COMMIT");
+
 /// Measure
 #[derive(Debug, Args)]
 #[command(

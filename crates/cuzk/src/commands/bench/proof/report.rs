@@ -6,10 +6,7 @@ use cuzk_circuits::CircuitId;
 use serde::Serialize;
 
 use super::{ProofArgs, device::BenchDevice, free_memory::FreeMemory, pipeline::Run};
-use crate::{output::Page, units};
-
-/// The commit that the program was built from, where the build was told.
-const COMMIT: Option<&str> = option_env!("CUZK_COMMIT");
+use crate::{commands::bench::COMMIT, output::Page, units};
 
 /// What a run took besides time.
 pub(super) struct Used {
