@@ -40,8 +40,9 @@ pub(super) struct CudaCircuit {
     pub(super) b_g1: Query,
     pub(super) b_g2: Query,
     pub(super) domain_size: usize,
-    /// At least one, with large parts first.
-    cuts: Vec<Cut>,
+    cut: Cut,
+    /// For when there is less memory than the other one takes.
+    small: Option<Cut>,
     pub(super) sizes: ProofSizes,
     /// Page-locked bytes of a proof's results, and of its witness where that does not pass through the uploader.
     pub(super) transfer_bytes: usize,
@@ -97,21 +98,20 @@ impl CudaCircuit {
                 .resize(tables.resident_bytes(shape.domain_size(), sizes));
             Some(key)
         };
-        let (key, plans, room) = match resident() {
-            Some(key) if shared.expect_rooms().is_ok() => {
-                (KeyQueries::Resident(key), vec![WHOLE], None)
-            }
+        let (key, plan, room) = match resident() {
+            Some(key) if shared.expect_rooms().is_ok() => (KeyQueries::Resident(key), WHOLE, None),
             on_card => streamed(shared, (key, on_card), sizes)?,
         };
         shared.expect_rooms()?;
         drop(turn);
         let cut = |plan| Cut::new(plan, shape.domain_size(), &tables);
-        let cuts: Vec<Cut> = plans.into_iter().map(cut).collect();
-        let witness = match &key {
-            KeyQueries::Resident(_) => witness_bytes(circuit),
-            KeyQueries::Streamed(..) => 0,
+        let (witness, small) = match &key {
+            KeyQueries::Resident(_) => (witness_bytes(circuit), None),
+            KeyQueries::Streamed(..) => (0, plan.smaller().map(cut)),
         };
-        let results = cuts.iter().map(Cut::result_bytes).fold(0, usize::max);
+        let cut = cut(plan);
+        let of_small = small.as_ref().map_or(0, Cut::result_bytes);
+        let results = cut.result_bytes().max(of_small);
         Ok(Self {
             key,
             _room: room,
@@ -122,7 +122,8 @@ impl CudaCircuit {
             b_g1,
             b_g2,
             domain_size: shape.domain_size(),
-            cuts,
+            cut,
+            small,
             sizes,
             transfer_bytes: witness + mark_bytes() + results,
             lobby: Arc::new(PassLobby::new()),
@@ -130,24 +131,23 @@ impl CudaCircuit {
     }
 
     /// Proofs that share a pass at most.
-    pub(super) fn proofs_per_pass(&self) -> usize {
-        self.cuts.first().map_or(1, |cut| cut.plan.proofs)
+    pub(super) const fn proofs_per_pass(&self) -> usize {
+        self.cut.plan.proofs
     }
 
     /// The pass that can be queued now: of whole queries where the key is on the card, else of the largest parts for which there is
     /// memory. With less than the smallest take, that is one of one proof, whose own allocations tell what is missing.
-    pub(super) fn next_pass(&self, device: &Device) -> Option<(&Cut, PassPlan)> {
-        let smallest = || self.cuts.last().map(|cut| (cut, cut.plan.alone()));
-        match &self.key {
-            KeyQueries::Resident(_) => smallest(),
-            KeyQueries::Streamed(..) => {
-                let available = device.available_memory();
-                let cuts = self.cuts.iter();
-                let mut fitting =
-                    cuts.filter_map(|cut| Some((cut, cut.fitting(self.sizes, available)?)));
-                fitting.next().or_else(smallest)
-            }
+    pub(super) fn next_pass(&self, device: &Device) -> (&Cut, PassPlan) {
+        if let KeyQueries::Resident(_) = self.key {
+            return (&self.cut, self.cut.plan);
         }
+        let available = device.available_memory();
+        let cuts = std::iter::once(&self.cut).chain(&self.small);
+        let mut fitting = cuts.filter_map(|cut| Some((cut, cut.fitting(self.sizes, available)?)));
+        fitting.next().unwrap_or_else(|| {
+            let smallest = self.small.as_ref().unwrap_or(&self.cut);
+            (smallest, smallest.plan.alone())
+        })
     }
 }
 
@@ -158,13 +158,13 @@ fn mark_bytes() -> usize {
     2 * bytes.iter().sum::<usize>()
 }
 
-/// The key in its file, plans for it by what is free once the circuit's tables are on the device, and the room of the smallest pass.
+/// The key in its file, a plan for it by what is free once the circuit's tables are on the device, and the room of the smallest pass.
 /// A key that is on the card, but leaves no room for a proof, gives way.
 fn streamed(
     shared: &Arc<Shared>,
     (key, on_card): (&CudaKey, Option<Arc<ResidentKey>>),
     sizes: ProofSizes,
-) -> Result<(KeyQueries, Vec<PassPlan>, Option<Room>), DeviceError> {
+) -> Result<(KeyQueries, PassPlan, Option<Room>), DeviceError> {
     let device = &shared.device;
     let Some(file) = key.file.as_ref() else {
         return Err(no_room(shared.rooms.largest(), device));
@@ -172,18 +172,16 @@ fn streamed(
     drop(on_card);
     key.leave_card();
     let queries = KeyQueries::Streamed(Arc::clone(file), shared.uploader()?);
-    let plans = match shared.streaming {
+    let plan = match shared.streaming {
         // What a caller plans is his business.
-        Streaming::Planned(plan) => return Ok((queries, vec![plan], None)),
+        Streaming::Planned(plan) => return Ok((queries, plan, None)),
         Streaming::All | Streaming::WhatDoesNotFit => {
-            let available = device.available_memory();
-            PassPlan::within(sizes, available)
+            PassPlan::within(sizes, device.available_memory())
                 .map_err(|needed| no_room(needed, device))?
-                .and_smaller()
         }
     };
-    let smallest = plans.last().map_or(0, |plan| plan.alone().bytes(sizes));
-    Ok((queries, plans, Some(shared.rooms.keep(smallest))))
+    let smallest = plan.smaller().unwrap_or(plan).alone().bytes(sizes);
+    Ok((queries, plan, Some(shared.rooms.keep(smallest))))
 }
 
 /// Device bytes of a proof of the circuit.

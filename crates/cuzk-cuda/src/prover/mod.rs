@@ -209,15 +209,14 @@ impl ProverDevice for CudaDevice {
     fn footprint(&self, circuit: &CompiledCircuit) -> Footprint {
         let (device, streaming) = (&self.shared.device, self.shared.streaming);
         let counts = QueryCounts::of_circuit(&circuit.shape(), circuit.densities());
-        let plans = match streaming {
-            Streaming::Planned(plan) => vec![plan],
+        let plan = match streaming {
+            Streaming::Planned(plan) => Some(plan),
             Streaming::All | Streaming::WhatDoesNotFit => {
-                let available = device.available_memory();
-                let plan = PassPlan::within(proof_sizes(device, circuit), available);
-                plan.map_or_else(|_| Vec::new(), PassPlan::and_smaller)
+                PassPlan::within(proof_sizes(device, circuit), device.available_memory()).ok()
             }
         };
-        let plans = std::iter::once(WHOLE).chain(plans);
+        let smaller = plan.and_then(PassPlan::smaller);
+        let plans = [Some(WHOLE), plan, smaller].into_iter().flatten();
         let results = plans.map(|plan| max_result_bytes(&counts, plan));
         let results = results.fold(0, usize::max);
         let partition = witness_bytes(circuit);

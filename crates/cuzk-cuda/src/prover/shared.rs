@@ -159,9 +159,7 @@ impl Shared {
         circuit: &CudaCircuit,
         group: impl FnOnce(NonZeroUsize) -> Vec<Waiting>,
     ) -> Result<Vec<(InFlight, Queued)>, CudaError> {
-        let Some((cut, plan)) = circuit.next_pass(&self.device) else {
-            return Err(CudaError::PassGivenUp);
-        };
+        let (cut, plan) = circuit.next_pass(&self.device);
         let group = group(NonZeroUsize::new(plan.proofs).unwrap_or(NonZeroUsize::MIN));
         Pass::queue(&self.device, (circuit, cut), (group, plan.quotients))
     }

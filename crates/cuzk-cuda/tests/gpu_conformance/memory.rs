@@ -7,11 +7,16 @@ use std::{
 };
 
 use cuzk_circuits::compile_circuit;
-use cuzk_cuda::{CudaDevice, Device, DevicePoints, fill_random, key_bytes, resident_bytes};
+use cuzk_cuda::{
+    CudaDevice, Device, DevicePoints, PassPlan, ProofSizes, Streaming, fill_random, key_bytes,
+    resident_bytes,
+};
 use cuzk_groth16::setup::{KeyFiles, generate_from};
-use cuzk_groth16::{LoadedKey, OpenOptions, ProverDevice, ProvingKey};
+use cuzk_groth16::{
+    Blinding, LoadedKey, OpenOptions, Partition, ProverDevice, ProvingKey, ReferenceDevice,
+};
 use cuzk_r1cs::CompiledCircuit;
-use cuzk_testkit::keys::known_waste;
+use cuzk_testkit::{circuits::full_size, conformance::Case, keys::known_waste};
 
 use crate::device;
 
@@ -88,4 +93,41 @@ fn gpu_the_memory_of_a_key_goes_back_to_the_system() {
         );
         std::thread::park_timeout(Duration::from_millis(20));
     }
+}
+
+#[test]
+#[ignore = "needs an NVIDIA card"]
+fn gpu_a_pass_that_finds_less_memory_than_was_planned_for_takes_smaller_parts() {
+    let opened = Device::open(0, 12 << 30).unwrap();
+    let prover = CudaDevice::streaming(opened, Streaming::All);
+    let case = Case::named("mimc");
+    let circuit = case.load(&prover);
+    assert!(prover.proofs_per_pass(&circuit).get() > 1);
+    let smallest = PassPlan {
+        max_g1: 1 << 22,
+        quotients: 1,
+        proofs: 1,
+    };
+    let sizes = ProofSizes {
+        domain_bytes: 32 << 10,
+        witness_bytes: 1 << 20,
+        bitmap_bytes: 1 << 30,
+    };
+    let device = prover.device();
+    let taken = device.available_memory() - smallest.bytes(sizes);
+    let filler = fill_random(device, (taken / 32) as usize, 1).unwrap();
+    let blinding = || Blinding::from_parts(full_size(8), full_size(9));
+    let started = [(); 3].map(|()| {
+        let partition = Partition {
+            circuit: circuit.clone(),
+            ..case.partition(&ReferenceDevice, blinding())
+        };
+        prover.start(partition).unwrap()
+    });
+    let expected = case.prove(&ReferenceDevice, blinding());
+    for pending in started {
+        let proof = prover.finish(pending).unwrap();
+        assert_eq!(proof.to_bytes(), expected.to_bytes());
+    }
+    drop(filler);
 }
