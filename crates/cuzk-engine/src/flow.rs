@@ -201,12 +201,12 @@ pub(crate) async fn start(
     let in_lane = core.is_in_lane(&ready.task.job);
     core.devices.enter(device, partition);
     let started = start_claimed(core, device, ready).await;
+    if started.is_none() {
+        core.devices.leave(device, partition);
+    }
     core.devices.release(device, in_lane);
     core.ready.look_again();
-    let Some((started, slot)) = started else {
-        core.devices.leave(device, partition);
-        return None;
-    };
+    let (started, slot) = started?;
     let rank = started.task.rank();
     let job = Arc::clone(&started.task.job);
     let is_shared = started.sharing.is_some();
