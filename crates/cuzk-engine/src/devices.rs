@@ -5,17 +5,13 @@
 
 use std::sync::Arc;
 
-use cuzk_circuits::CircuitId;
 use cuzk_groth16::ProverDevice;
 use tokio::time::Instant;
 
 use crate::bus::Bus;
 use crate::events::{DeviceHealth, Event};
-use crate::jobs::JobId;
+use crate::held::{Held, InFlight};
 use crate::sync::{Mutex, lock};
-
-/// A partition on a device.
-pub(crate) type InFlight = (JobId, CircuitId, usize);
 
 /// All devices of an engine.
 pub(crate) struct Devices {
@@ -33,7 +29,7 @@ struct State {
     starting: bool,
     /// Whether one of the lane is.
     starting_in_lane: bool,
-    in_flight: Vec<InFlight>,
+    held: Held,
 }
 
 impl State {
@@ -54,7 +50,7 @@ impl Devices {
             last_error: None,
             starting: false,
             starting_in_lane: false,
-            in_flight: Vec::new(),
+            held: Held::default(),
         };
         Self {
             state: Mutex::new(vec![state; provers.len()]),
@@ -105,23 +101,9 @@ impl Devices {
         *lock(&self.state)[device].claimed(in_lane) = false;
     }
 
-    /// Partitions of a circuit on a device.
-    pub(crate) fn num_in_flight(&self, device: usize, circuit: CircuitId) -> usize {
-        let state = lock(&self.state);
-        let partitions = state[device].in_flight.iter();
-        partitions.filter(|(_, own, _)| *own == circuit).count()
-    }
-
-    pub(crate) fn enter(&self, device: usize, partition: InFlight) {
-        lock(&self.state)[device].in_flight.push(partition);
-    }
-
-    pub(crate) fn leave(&self, device: usize, partition: InFlight) {
-        let mut state = lock(&self.state);
-        let in_flight = &mut state[device].in_flight;
-        if let Some(index) = in_flight.iter().position(|other| *other == partition) {
-            in_flight.remove(index);
-        }
+    /// What a device holds.
+    pub(crate) fn held<T>(&self, device: usize, look: impl FnOnce(&mut Held) -> T) -> T {
+        look(&mut lock(&self.state)[device].held)
     }
 
     /// Notes that a device made a bad proof.
@@ -176,6 +158,6 @@ impl Devices {
     /// Health, last error and partitions of a device.
     pub(crate) fn state_of(&self, device: usize) -> (DeviceHealth, Option<String>, Vec<InFlight>) {
         let state = lock(&self.state)[device].clone();
-        (state.health, state.last_error, state.in_flight)
+        (state.health, state.last_error, state.held.partitions())
     }
 }

@@ -55,8 +55,9 @@ pub(crate) fn sweep(core: &Arc<Core>, job: &Job) {
     let tail = core.tail.remove_where(|task| task.job().id == job.id);
     for task in &tail {
         if let crate::tasks::TailTask::Finish(started) = task {
+            let partition = crate::flow::in_flight(&started.task);
             core.devices
-                .leave(started.device, crate::flow::in_flight(&started.task));
+                .held(started.device, |held| held.leave(partition));
         }
     }
     if !tail.is_empty() {

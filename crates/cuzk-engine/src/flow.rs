@@ -19,7 +19,7 @@ use crate::steps::Placement;
 use crate::tasks::{
     CompleteJob, Holding, PartitionTask, ReadyPartition, StartedPartition, TailTask,
 };
-use crate::{devices::InFlight, ending};
+use crate::{ending, held::InFlight};
 
 /// How long a partition stays away from a device that lacked memory for it, times its attempts.
 const MEMORY_PAUSE: Duration = Duration::from_secs(5);
@@ -199,11 +199,12 @@ pub(crate) async fn start(
 ) -> Option<oneshot::Receiver<()>> {
     let partition = in_flight(&ready.task);
     let in_lane = core.is_in_lane(&ready.task.job);
-    core.devices.enter(device, partition);
+    core.devices.held(device, |held| held.enter(partition));
     let started = start_claimed(core, device, ready).await;
-    if started.is_none() {
-        core.devices.leave(device, partition);
-    }
+    core.devices.held(device, |held| match started {
+        Some(_) => held.started(partition),
+        None => held.leave(partition),
+    });
     core.devices.release(device, in_lane);
     core.ready.look_again();
     let (started, slot) = started?;
@@ -411,10 +412,12 @@ async fn finish(core: &Arc<Core>, started: StartedPartition) {
         .run(step(&task, Stage::Finish, Some(device)), work)
         .await;
     job.add_time(Stage::Finish, took);
-    core.devices.leave(device, in_flight(&task));
+    core.devices
+        .held(device, |held| held.leave(in_flight(&task)));
     drop(slot);
     if sharing.is_some() {
         core.ready.look_again();
+        core.tail.look_again();
     }
     let verifying_key = Arc::clone(&lease.resident.verifying_key);
     drop(lease);

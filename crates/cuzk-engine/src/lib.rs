@@ -14,6 +14,7 @@ mod error;
 mod events;
 mod flow;
 mod folds;
+mod held;
 mod jobs;
 mod order;
 mod ports;

@@ -44,6 +44,9 @@ pub(crate) fn start(core: &Arc<Core>) {
         for lane in lanes(settings.device_workers) {
             tokio::spawn(prove(Arc::clone(core), device, lane));
         }
+        for lane in lanes(sharing::WORKERS) {
+            tokio::spawn(finish_shared(Arc::clone(core), device, lane));
+        }
     }
     tokio::spawn(watch(Arc::downgrade(core)));
 }
@@ -71,7 +74,16 @@ async fn prove(core: Arc<Core>, device: usize, lane: Lane) {
 }
 
 async fn finish(core: Arc<Core>, lane: Lane) {
-    let is_wanted = |task: &TailTask| lane.takes(task.job()) && sharing::is_due(&core, task);
+    let is_wanted = |task: &TailTask| lane.takes(task.job()) && !sharing::is_shared(task);
+    while let Some(task) = core.tail.pop(is_wanted).await {
+        flow::run_tail(&core, task).await;
+    }
+}
+
+async fn finish_shared(core: Arc<Core>, device: usize, lane: Lane) {
+    let is_wanted = |task: &TailTask| {
+        lane.takes(task.job()) && sharing::claim(&core, device, task, lane == Lane::Winning)
+    };
     while let Some(task) = core.tail.pop(is_wanted).await {
         flow::run_tail(&core, task).await;
     }

@@ -39,7 +39,7 @@ pub struct EngineSettings {
     pub partition_workers: usize,
     /// Proofs in flight per device, from `start` to the end of `finish`; more where a device computes several together.
     pub device_workers: usize,
-    /// Threads for `finish` and verification.
+    /// Threads for `finish` and verification. Devices that compute several partitions together have their own for `finish`.
     pub cpu_tail_threads: usize,
     /// Partitions that should be ready before a device asks.
     pub lookahead: usize,

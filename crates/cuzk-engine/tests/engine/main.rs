@@ -4,6 +4,7 @@ mod cancelling;
 mod devices;
 mod failures;
 mod history;
+mod leaders;
 mod memory;
 mod order;
 mod passes;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cuzk_engine::{Executor, Step, Work};
+use cuzk_engine::{Executor, Stage, Step, Work};
 
 use super::script::Script;
 
@@ -23,9 +23,17 @@ impl VirtualExecutor {
 
 impl Executor for VirtualExecutor {
     fn execute(&self, step: Step, work: Work) {
-        let duration = self.script.duration(&step);
+        let script = Arc::clone(&self.script);
+        let duration = script.duration(&step);
+        let pass = script.pass();
         tokio::spawn(async move {
+            if let (Stage::Finish, Some(pass)) = (step.stage, pass) {
+                script.passes.redeem(&step, pass).await;
+            }
             tokio::time::sleep(duration).await;
+            if step.stage == Stage::Start && pass.is_some() {
+                script.passes.enter(&step);
+            }
             work();
         });
     }

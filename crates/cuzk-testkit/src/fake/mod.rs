@@ -7,6 +7,7 @@
 mod circuits;
 mod clock;
 mod device;
+mod passes;
 mod script;
 
 use std::collections::BTreeMap;
@@ -21,6 +22,7 @@ use tempfile::TempDir;
 
 pub use clock::VirtualExecutor;
 pub use device::FakeDevice;
+pub use passes::Pass;
 pub use script::{Fault, FaultKind, Script};
 
 use crate::circuits::{MultiplicationChain, SmallCircuit, full_size};

@@ -8,6 +8,8 @@ use std::time::Duration;
 use cuzk_circuits::CircuitId;
 use cuzk_engine::{Stage, Step};
 
+use super::passes::{Pass, Passes};
+
 /// How a step fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
@@ -42,6 +44,7 @@ pub struct Fault {
 #[derive(Debug, Default)]
 pub struct Script {
     state: Mutex<State>,
+    pub(super) passes: Passes,
 }
 
 #[derive(Debug, Default)]
@@ -53,6 +56,7 @@ struct State {
     calls: BTreeMap<Stage, usize>,
     starts_beside: bool,
     proofs_per_pass: Option<NonZeroUsize>,
+    pass: Option<Pass>,
     evicted: Vec<CircuitId>,
 }
 
@@ -125,6 +129,16 @@ impl Script {
     /// Lets devices compute so many partitions together.
     pub fn share_passes(&self, proofs_per_pass: NonZeroUsize) {
         self.lock().proofs_per_pass = Some(proofs_per_pass);
+    }
+
+    /// Lets a partition be finished only when a pass is over that it shares or leads. What finishing takes otherwise comes after.
+    pub fn lead_passes(&self, pass: Pass) {
+        self.lock().pass = Some(pass);
+    }
+
+    /// What their passes are like, where those are told.
+    pub(super) fn pass(&self) -> Option<Pass> {
+        self.lock().pass
     }
 
     /// Partitions that they compute together.
