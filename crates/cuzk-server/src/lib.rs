@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 
 mod admin;
+#[cfg(test)]
+mod example;
 pub mod journal;
 pub mod listen;
 pub mod metrics;

@@ -82,10 +82,10 @@ fn device(status: &DeviceStatus, memory: Option<CardMemory>) -> v1::GpuStatus {
         uuid: card.uuid.clone(),
         driver: card.driver.clone(),
         kernels: card.kernels.clone().unwrap_or_default(),
-        vram_total_bytes: card.memory_bytes,
-        vram_free_bytes: memory.and_then(|memory| memory.free_bytes).unwrap_or(0),
-        vram_used_bytes: memory.map_or(0, |memory| memory.used_bytes),
-        vram_limit_bytes: memory.map_or(0, |memory| memory.limit_bytes),
+        vram_total_bytes: Some(card.memory_bytes),
+        vram_free_bytes: memory.and_then(|memory| memory.free_bytes),
+        vram_used_bytes: memory.map(|memory| memory.used_bytes),
+        vram_limit_bytes: memory.map(|memory| memory.limit_bytes),
         ..of_device
     }
 }
@@ -174,49 +174,17 @@ fn clamped(count: usize) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use std::{num::NonZeroUsize, time::Duration};
-
-    use cuzk_engine::DeviceHealth;
-    use cuzk_groth16::{CardDescription, DeviceDescription};
-
     use super::*;
-
-    fn status(card: Option<CardDescription>) -> DeviceStatus {
-        DeviceStatus {
-            index: 1,
-            description: DeviceDescription {
-                name: "cuda",
-                threads: NonZeroUsize::MIN,
-                tail_threads: NonZeroUsize::MIN,
-                arithmetic: "90",
-                card,
-            },
-            health: DeviceHealth::Healthy,
-            last_error: None,
-            in_flight: Vec::new(),
-            busy: Duration::ZERO,
-        }
-    }
+    use crate::example::{card, device as example};
 
     #[test]
     fn a_card_is_told_by_its_own_name_number_and_memory() {
-        let card = CardDescription {
-            number: 3,
-            name: "NVIDIA H200".to_owned(),
-            uuid: "GPU-0".to_owned(),
-            memory_bytes: 139 << 30,
-            driver: "13.0".to_owned(),
-            capability: "9.0".to_owned(),
-            multiprocessors: 132,
-            kernels: Some("sm_90".to_owned()),
-            built_for: "90,100",
-        };
         let memory = CardMemory {
             free_bytes: Some(100 << 30),
             used_bytes: 5 << 30,
             limit_bytes: 64 << 30,
         };
-        let told = device(&status(Some(card)), Some(memory));
+        let told = device(&example(Some(card())), Some(memory));
         assert_eq!((told.ordinal, told.name.as_str()), (3, "NVIDIA H200"));
         assert_eq!((told.id.as_str(), told.uuid.as_str()), ("cuda-1", "GPU-0"));
         assert_eq!(
@@ -224,17 +192,37 @@ mod tests {
             ("13.0", "sm_90")
         );
         let vram = [told.vram_total_bytes, told.vram_free_bytes];
-        assert_eq!(vram, [139 << 30, 100 << 30]);
+        assert_eq!(vram, [Some(139 << 30), Some(100 << 30)]);
+        let own = [told.vram_used_bytes, told.vram_limit_bytes];
+        assert_eq!(own, [Some(5 << 30), Some(64 << 30)]);
+    }
+
+    #[test]
+    fn memory_that_is_not_known_is_absent_and_none_that_is_used_is_not() {
+        let silent = CardMemory {
+            free_bytes: None,
+            used_bytes: 0,
+            limit_bytes: 64 << 30,
+        };
+        let told = device(&example(Some(card())), Some(silent));
         assert_eq!(
-            [told.vram_used_bytes, told.vram_limit_bytes],
-            [5 << 30, 64 << 30]
+            (told.vram_free_bytes, told.vram_used_bytes),
+            (None, Some(0))
         );
+        let told = device(&example(Some(card())), None);
+        assert_eq!(told.vram_total_bytes, Some(139 << 30));
+        let unknown = [
+            told.vram_free_bytes,
+            told.vram_used_bytes,
+            told.vram_limit_bytes,
+        ];
+        assert_eq!(unknown, [None; 3]);
     }
 
     #[test]
     fn a_device_that_is_no_card_has_its_index_and_no_memory_of_its_own() {
-        let told = device(&status(None), None);
+        let told = device(&example(None), None);
         assert_eq!((told.ordinal, told.name.as_str()), (1, "cuda (90)"));
-        assert_eq!((told.vram_total_bytes, told.uuid.as_str()), (0, ""));
+        assert_eq!((told.vram_total_bytes, told.uuid.as_str()), (None, ""));
     }
 }

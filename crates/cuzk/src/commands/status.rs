@@ -66,11 +66,11 @@ struct CardLine {
     number: u32,
     uuid: String,
     memory_bytes: u64,
-    /// What the driver can give to any program.
-    free_bytes: u64,
+    /// What the driver can give to any program; none while it does not answer.
+    free_bytes: Option<u64>,
     /// Held by the daemon's buffers.
-    used_bytes: u64,
-    limit_bytes: u64,
+    used_bytes: Option<u64>,
+    limit_bytes: Option<u64>,
     driver: String,
     kernels: String,
 }
@@ -251,10 +251,10 @@ impl StatusResult {
 impl DeviceLine {
     fn new(device: GpuStatus) -> Self {
         // The processor has no memory of its own.
-        let card = (device.vram_total_bytes > 0).then_some(CardLine {
+        let card = device.vram_total_bytes.map(|memory_bytes| CardLine {
             number: device.ordinal,
             uuid: device.uuid,
-            memory_bytes: device.vram_total_bytes,
+            memory_bytes,
             free_bytes: device.vram_free_bytes,
             used_bytes: device.vram_used_bytes,
             limit_bytes: device.vram_limit_bytes,
@@ -285,19 +285,20 @@ impl CardLine {
     fn write(&self, id: &str, page: &mut Page) {
         page.fields(&[
             (id, format!("card {}, {}", self.number, self.uuid)),
-            (
-                "memory",
-                format!(
-                    "{}, {} free; {} used of at most {}",
-                    units::bytes(self.memory_bytes),
-                    units::bytes(self.free_bytes),
-                    units::bytes(self.used_bytes),
-                    units::bytes(self.limit_bytes)
-                ),
-            ),
+            ("memory", self.memory()),
             ("driver", format!("CUDA {}", self.driver)),
             ("kernels", self.kernels.clone()),
         ]);
+    }
+
+    fn memory(&self) -> String {
+        format!(
+            "{}, {} free; {} used of at most {}",
+            units::bytes(self.memory_bytes),
+            units::bytes_or_unknown(self.free_bytes),
+            units::bytes_or_unknown(self.used_bytes),
+            units::bytes_or_unknown(self.limit_bytes)
+        )
     }
 }
 
@@ -348,31 +349,61 @@ impl JobLine {
 mod tests {
     use super::*;
 
-    #[test]
-    fn only_a_card_has_memory_of_its_own() {
-        let gpu = |id: &str, vram_total_bytes| GpuStatus {
+    fn gpu(id: &str, vram_total_bytes: Option<u64>) -> GpuStatus {
+        GpuStatus {
             id: id.to_owned(),
             vram_total_bytes,
-            vram_free_bytes: 7,
-            vram_used_bytes: 2,
-            vram_limit_bytes: 9,
             uuid: "GPU-0".to_owned(),
             ..GpuStatus::default()
-        };
+        }
+    }
+
+    /// The devices of a status, as JSON.
+    fn devices(gpus: Vec<GpuStatus>) -> serde_json::Value {
         let status = GetStatusResponse {
-            gpus: vec![gpu("cpu-0", 0), gpu("cuda-1", 10)],
+            gpus,
             ..GetStatusResponse::default()
         };
-        let json = serde_json::to_value(StatusResult::new(status, Vec::new()))
-            .expect("a status is plain data");
-        assert_eq!(json["devices"][0].get("memory_bytes"), None);
-        let card = &json["devices"][1];
+        let result = StatusResult::new(status, Vec::new());
+        serde_json::to_value(result.devices).expect("a status is plain data")
+    }
+
+    const NAMES: [&str; 4] = ["memory_bytes", "free_bytes", "used_bytes", "limit_bytes"];
+
+    #[test]
+    fn only_a_card_has_memory_of_its_own() {
+        let card = GpuStatus {
+            vram_free_bytes: Some(7),
+            vram_used_bytes: Some(2),
+            vram_limit_bytes: Some(9),
+            ..gpu("cuda-1", Some(10))
+        };
+        let devices = devices(vec![gpu("cpu-0", None), card]);
+        assert_eq!(devices[0].get("memory_bytes"), None);
+        let card = &devices[1];
         assert_eq!(
             (&card["uuid"], &card["id"]),
             (&"GPU-0".into(), &"cuda-1".into())
         );
-        let bytes = ["memory_bytes", "free_bytes", "used_bytes", "limit_bytes"]
-            .map(|name| card[name].as_u64());
+        let bytes = NAMES.map(|name| card[name].as_u64());
         assert_eq!(bytes, [Some(10), Some(7), Some(2), Some(9)]);
+    }
+
+    #[test]
+    fn memory_that_is_not_known_is_null_and_unknown_and_not_nothing() {
+        let silent = GpuStatus {
+            vram_used_bytes: Some(0),
+            ..gpu("cuda-0", Some(10))
+        };
+        let line = DeviceLine::new(silent.clone());
+        let text = line.card.expect("a card").memory();
+        assert_eq!(text, "10 B, unknown free; 0 B used of at most unknown");
+        let devices = devices(vec![silent]);
+        let null = serde_json::Value::Null;
+        let found = NAMES.map(|name| devices[0].get(name));
+        assert_eq!(
+            found,
+            [Some(&10.into()), Some(&null), Some(&0.into()), Some(&null)]
+        );
     }
 }
