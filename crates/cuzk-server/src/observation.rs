@@ -14,7 +14,7 @@ use crate::{
     question::Question,
 };
 
-/// A status without the free memory of a card is better than none.
+/// A status or metrics without the free memory of a card are better than none.
 const DRIVER_PATIENCE: Duration = Duration::from_secs(2);
 
 /// An engine and the fold over its events.
@@ -78,9 +78,10 @@ impl Observation {
     }
 
     /// All metrics in the text format of Prometheus.
-    pub(crate) fn metrics(&self) -> String {
+    pub(crate) async fn metrics(&self) -> String {
+        let memory = self.card_memory().await;
         let fold = self.fold().clone();
-        render(&fold, &self.snapshot())
+        render(&fold, &self.snapshot(), &memory)
     }
 
     /// The engine's state.

@@ -49,7 +49,10 @@ async fn readyz(State(observation): State<Arc<Observation>>) -> impl IntoRespons
 }
 
 async fn metrics(State(observation): State<Arc<Observation>>) -> impl IntoResponse {
-    ([(header::CONTENT_TYPE, EXPOSITION)], observation.metrics())
+    (
+        [(header::CONTENT_TYPE, EXPOSITION)],
+        observation.metrics().await,
+    )
 }
 
 async fn status(State(observation): State<Arc<Observation>>) -> Json<StatusPage> {

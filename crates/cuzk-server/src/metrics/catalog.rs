@@ -143,6 +143,13 @@ pub(super) const DEVICE_HEALTH: Metric = metric(
     &["device", "health"],
     "1 for the health that the device has: healthy, suspect or quarantined.",
 );
+pub(super) const CARD_MEMORY: Metric = metric(
+    "cuzk_card_memory_bytes",
+    Gauge,
+    &["device", "what"],
+    "Memory of a card: total, free as its driver says, used by the daemon's buffers, and the limit of used. What is not \
+     known has no sample.",
+);
 pub(super) const RESIDENT: Metric = metric(
     "cuzk_key_tier",
     Gauge,
@@ -182,7 +189,7 @@ pub(super) const PROCESS_RESIDENT_PEAK: Metric = metric(
 );
 
 /// All metrics, in the order of the exposition.
-pub const METRICS: [Metric; 21] = [
+pub const METRICS: [Metric; 22] = [
     JOBS_ACCEPTED,
     JOBS_ENDED,
     JOB_SECONDS,
@@ -198,6 +205,7 @@ pub const METRICS: [Metric; 21] = [
     BUFFER_PEAK_BYTES,
     DEVICE_BUSY,
     DEVICE_HEALTH,
+    CARD_MEMORY,
     RESIDENT,
     UPTIME,
     DEGRADED,

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use cuzk_engine::{DeviceHealth, Snapshot, Tier};
+use cuzk_engine::{DeviceHealth, DeviceStatus, Snapshot, Tier};
+use cuzk_groth16::CardMemory;
 
 use super::{
     catalog::{self, Metric},
@@ -11,13 +12,14 @@ use super::{
 };
 use crate::{process, wire::queue_name};
 
-/// All metrics as text.
-pub(crate) fn render(fold: &Fold, snapshot: &Snapshot) -> String {
+/// All metrics as text; `memory` is in the order of the devices, as far as it is known.
+pub(crate) fn render(fold: &Fold, snapshot: &Snapshot, memory: &[Option<CardMemory>]) -> String {
     let mut page = Page::default();
     page.counters(fold);
     page.histograms(fold);
     page.memory(snapshot);
     page.devices(snapshot);
+    page.cards(&snapshot.devices, memory);
     page.state(snapshot);
     page.process();
     page.text
@@ -104,6 +106,26 @@ impl Page {
                     &labels.each_ref().map(String::as_str),
                     value,
                 );
+            }
+        }
+    }
+
+    fn cards(&mut self, devices: &[DeviceStatus], memory: &[Option<CardMemory>]) {
+        self.head(&catalog::CARD_MEMORY);
+        for device in devices {
+            let Some(card) = &device.description.card else {
+                continue;
+            };
+            let memory = memory.get(device.index).copied().flatten();
+            for (what, bytes) in [
+                ("total", Some(card.memory_bytes)),
+                ("free", memory.and_then(|memory| memory.free_bytes)),
+                ("used", memory.map(|memory| memory.used_bytes)),
+                ("limit", memory.map(|memory| memory.limit_bytes)),
+            ] {
+                if let Some(bytes) = bytes {
+                    self.sample(&catalog::CARD_MEMORY, &[&device.id(), what], bytes as f64);
+                }
             }
         }
     }
@@ -205,6 +227,41 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::example::{card, device};
+
+    /// Samples of the memory of one card.
+    fn card_samples(memory: Option<CardMemory>) -> Vec<String> {
+        let mut page = Page::default();
+        page.cards(&[device(Some(card()))], &[None, memory]);
+        let samples = page.text.lines().filter(|line| !line.starts_with('#'));
+        samples.map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_memory_of_a_card_has_a_sample_for_all_that_is_known_of_it() {
+        let total = "cuzk_card_memory_bytes{device=\"cuda-1\",what=\"total\"} 149250113536";
+        assert_eq!(card_samples(None), [total]);
+        let mut memory = CardMemory {
+            free_bytes: None,
+            used_bytes: 0,
+            limit_bytes: 64,
+        };
+        let own = [
+            "cuzk_card_memory_bytes{device=\"cuda-1\",what=\"used\"} 0",
+            "cuzk_card_memory_bytes{device=\"cuda-1\",what=\"limit\"} 64",
+        ];
+        assert_eq!(card_samples(Some(memory)), [total, own[0], own[1]]);
+        memory.free_bytes = Some(100);
+        let free = "cuzk_card_memory_bytes{device=\"cuda-1\",what=\"free\"} 100";
+        assert_eq!(card_samples(Some(memory)), [total, free, own[0], own[1]]);
+    }
+
+    #[test]
+    fn a_device_that_is_no_card_has_no_memory_of_its_own() {
+        let mut page = Page::default();
+        page.cards(&[device(None)], &[]);
+        assert!(page.text.lines().all(|line| line.starts_with('#')));
+    }
 
     #[test]
     fn a_histogram_is_cumulative_and_ends_with_everything() {

@@ -97,7 +97,7 @@ impl ProvingEngine for Proving {
         _: Request<v1::GetMetricsRequest>,
     ) -> Answer<v1::GetMetricsResponse> {
         Ok(Response::new(v1::GetMetricsResponse {
-            prometheus_text: self.observation.metrics(),
+            prometheus_text: self.observation.metrics().await,
         }))
     }
 
