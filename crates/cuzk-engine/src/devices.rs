@@ -1,9 +1,14 @@
 //! How far each device is trusted, and which partitions it may take.
 //!
 //! A device that fails is quarantined while another one can work; the last one goes on as suspect, because an engine that
-//! refuses everything helps nobody. A partition that failed on a device goes to another one where there is one.
+//! refuses everything helps nobody, and rests after each failure, because one that is asked at once fails a whole backlog. A
+//! partition that failed on a device goes to another one where there is one.
+//!
+//! A lost device is never asked again. What it held is proved elsewhere, and that is no attempt of the partition: it tells
+//! nothing about it. When no other device is left, the engine is of no use any more and says so to its owner.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use cuzk_groth16::ProverDevice;
 use tokio::time::Instant;
@@ -12,6 +17,9 @@ use crate::bus::Bus;
 use crate::events::{DeviceHealth, Event};
 use crate::held::{Held, InFlight};
 use crate::sync::{Mutex, lock};
+
+/// How long the last device rests after a failure, times its failures in a row.
+const REST: Duration = Duration::from_secs(5);
 
 /// All devices of an engine.
 pub(crate) struct Devices {
@@ -23,7 +31,10 @@ pub(crate) struct Devices {
 #[derive(Clone, Debug)]
 struct State {
     health: DeviceHealth,
-    quarantined_at: Option<Instant>,
+    /// Until when it gets no work, since it failed.
+    rests_until: Option<Instant>,
+    /// Since its last proof, while there was no other device.
+    num_failures: u32,
     last_error: Option<String>,
     /// Whether a partition is in `start`.
     starting: bool,
@@ -33,6 +44,15 @@ struct State {
 }
 
 impl State {
+    /// Whether it gets work, now or after a rest.
+    const fn works(&self) -> bool {
+        matches!(self.health, DeviceHealth::Healthy | DeviceHealth::Suspect)
+    }
+
+    fn rests(&self) -> bool {
+        self.rests_until.is_some_and(|until| Instant::now() < until)
+    }
+
     fn claimed(&mut self, in_lane: bool) -> &mut bool {
         if in_lane {
             &mut self.starting_in_lane
@@ -46,7 +66,8 @@ impl Devices {
     pub(crate) fn new(provers: Vec<Arc<dyn ProverDevice>>, bus: Arc<Bus>) -> Self {
         let state = State {
             health: DeviceHealth::Healthy,
-            quarantined_at: None,
+            rests_until: None,
+            num_failures: 0,
             last_error: None,
             starting: false,
             starting_in_lane: false,
@@ -76,15 +97,11 @@ impl Devices {
     pub(crate) fn claim(&self, device: usize, avoid: Option<usize>, in_lane: bool) -> bool {
         let beside = in_lane && self.starts_beside(device);
         let mut state = lock(&self.state);
-        let others_work = state
-            .iter()
-            .enumerate()
-            .any(|(index, other)| index != device && other.health != DeviceHealth::Quarantined);
+        let others_work = others_work(&state, device);
         let own = &mut state[device];
         let is_free = !own.starting_in_lane && (beside || !own.starting);
-        let may_take = own.health != DeviceHealth::Quarantined
-            && is_free
-            && !(avoid == Some(device) && others_work);
+        let may_take =
+            own.works() && !own.rests() && is_free && !(avoid == Some(device) && others_work);
         if may_take {
             *own.claimed(in_lane) = true;
         }
@@ -111,28 +128,42 @@ impl Devices {
         self.change(device, DeviceHealth::Suspect, why);
     }
 
-    /// Notes that a device failed. Whether it is quarantined now; the last one is not.
-    pub(crate) fn distrust(&self, device: usize, why: String) -> bool {
-        let others_work = lock(&self.state)
-            .iter()
-            .enumerate()
-            .any(|(index, other)| index != device && other.health != DeviceHealth::Quarantined);
-        let health = if others_work {
-            DeviceHealth::Quarantined
-        } else {
+    /// Notes that a device failed; until when it gets no work. It is quarantined, or rests where it is the last one.
+    pub(crate) fn distrust(&self, device: usize, why: String, quarantine: Duration) -> Instant {
+        let now = Instant::now();
+        let mut state = lock(&self.state);
+        let is_last = !others_work(&state, device);
+        let own = &mut state[device];
+        let until = match own.rests_until {
+            // It was asked before, and fails for the same reason.
+            Some(until) if is_last && now < until => until,
+            _ if is_last => {
+                own.num_failures += 1;
+                now + quarantine.min(REST * own.num_failures)
+            }
+            _ => now + quarantine,
+        };
+        own.rests_until = Some(until);
+        drop(state);
+        let health = if is_last {
             DeviceHealth::Suspect
+        } else {
+            DeviceHealth::Quarantined
         };
         self.change(device, health, why);
-        others_work
+        until
     }
 
-    /// Ends a quarantine that was not renewed since `began`.
-    pub(crate) fn readmit(&self, device: usize, began: Instant) {
+    /// Notes that a device made a proof.
+    pub(crate) fn proved(&self, device: usize) {
+        lock(&self.state)[device].num_failures = 0;
+    }
+
+    /// Ends a quarantine that was not renewed.
+    pub(crate) fn readmit(&self, device: usize) {
         let mut state = lock(&self.state);
         let own = &mut state[device];
-        let is_over = own.health == DeviceHealth::Quarantined
-            && own.quarantined_at.is_none_or(|at| at <= began);
-        if is_over {
+        if own.health == DeviceHealth::Quarantined && !own.rests() {
             own.health = DeviceHealth::Suspect;
             drop(state);
             self.bus.emit(Event::DeviceChanged {
@@ -142,15 +173,43 @@ impl Devices {
         }
     }
 
+    /// Notes that a device does not work any more. Whether another one is left: where none but quarantined ones are, those
+    /// work again.
+    pub(crate) fn lose(&self, device: usize, why: String) -> bool {
+        self.change(device, DeviceHealth::Lost, why);
+        let mut state = lock(&self.state);
+        if others_work(&state, device) {
+            return true;
+        }
+        let mut readmitted = Vec::new();
+        for (index, other) in state.iter_mut().enumerate() {
+            if other.health == DeviceHealth::Quarantined {
+                other.rests_until = None;
+                readmitted.push(index);
+            }
+        }
+        drop(state);
+        for &other in &readmitted {
+            self.readmit(other);
+        }
+        !readmitted.is_empty()
+    }
+
+    pub(crate) fn is_lost(&self, device: usize) -> bool {
+        lock(&self.state)[device].health == DeviceHealth::Lost
+    }
+
     fn change(&self, device: usize, health: DeviceHealth, why: String) {
         let mut state = lock(&self.state);
         let own = &mut state[device];
+        if own.health == DeviceHealth::Lost {
+            return;
+        }
         own.last_error = Some(why);
         if own.health == DeviceHealth::Quarantined && health == DeviceHealth::Suspect {
             return;
         }
         own.health = health;
-        own.quarantined_at = (health == DeviceHealth::Quarantined).then(Instant::now);
         drop(state);
         self.bus.emit(Event::DeviceChanged { device, health });
     }
@@ -160,4 +219,10 @@ impl Devices {
         let state = lock(&self.state)[device].clone();
         (state.health, state.last_error, state.held.partitions())
     }
+}
+
+/// Whether a device other than this one gets work.
+fn others_work(state: &[State], device: usize) -> bool {
+    let mut states = state.iter().enumerate();
+    states.any(|(index, other)| index != device && other.works())
 }

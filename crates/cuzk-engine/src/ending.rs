@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::error::JobError;
+use crate::error::{DevicesLost, JobError};
 use crate::events::{DeviceHealth, Ending, Event};
 use crate::jobs::{CancelReason, Job, JobOutcome, PartitionState};
 use crate::residency;
 use crate::shared::Core;
-use crate::tasks::PartitionTask;
+use crate::sync::lock;
+use crate::tasks::{PartitionTask, StartedPartition, TailTask};
 
 /// How often the proof of a partition may be bad. A second bad proof is not the device's fault.
 const MAX_BAD_PROOFS: usize = 2;
@@ -54,7 +55,7 @@ pub(crate) fn sweep(core: &Arc<Core>, job: &Job) {
     let ready = core.ready.remove_where(|ready| ready.task.job.id == job.id);
     let tail = core.tail.remove_where(|task| task.job().id == job.id);
     for task in &tail {
-        if let crate::tasks::TailTask::Finish(started) = task {
+        if let TailTask::Finish(started) = task {
             let partition = crate::flow::in_flight(&started.task);
             core.devices
                 .held(started.device, |held| held.leave(partition));
@@ -95,12 +96,7 @@ pub(crate) fn retry(core: &Arc<Core>, task: PartitionTask, device: usize, avoid:
         device,
     });
     task.job.set_state(task.partition, PartitionState::Queued);
-    let again = PartitionTask {
-        attempts: task.attempts + 1,
-        avoid,
-        ..task
-    };
-    put_back(core, again);
+    put_back(core, PartitionTask { avoid, ..task });
 }
 
 /// Proves partitions again whose proofs are bad, elsewhere where that is possible.
@@ -127,7 +123,7 @@ pub(crate) fn prove_again(
         let task = PartitionTask {
             job: Arc::clone(job),
             partition,
-            attempts: 0,
+            attempts: 1,
             avoid: Some(device),
             present: core.presence.enter(),
         };
@@ -137,21 +133,67 @@ pub(crate) fn prove_again(
 
 /// Notes that a device failed, and lets others take its work.
 pub(crate) fn distrust(core: &Arc<Core>, device: usize, why: String) {
-    let is_quarantined = core.devices.distrust(device, why);
+    let quarantine = core.settings.quarantine;
+    let over = core.devices.distrust(device, why, quarantine);
     core.ready.look_again();
-    if !is_quarantined {
-        return;
-    }
-    let began = tokio::time::Instant::now();
-    let over = began + core.settings.quarantine;
     let core = Arc::downgrade(core);
     tokio::spawn(async move {
         tokio::time::sleep_until(over).await;
         if let Some(core) = core.upgrade() {
-            core.devices.readmit(device, began);
+            core.devices.readmit(device);
             core.ready.look_again();
         }
     });
+}
+
+/// Notes that a device does not work any more. Whether another one is left, which takes its work; where none is, jobs that
+/// are unfinished are cancelled, and the owner is told.
+pub(crate) fn lose(core: &Arc<Core>, device: usize, reason: String) -> bool {
+    let is_another_left = core.devices.lose(device, reason.clone());
+    core.steps.reap(core.residency.take_off_device(device));
+    if is_another_left {
+        recall(core, device);
+        core.ready.look_again();
+        return true;
+    }
+    *lock(&core.draining) = true;
+    // Before any job ends, so that whoever waits for both learns the reason.
+    core.lost.set(DevicesLost {
+        device,
+        name: core.devices.get(device).describe().name,
+        reason,
+    });
+    for job in core.registry.unfinished() {
+        cancel(core, &job, CancelReason::DevicesLost);
+    }
+    false
+}
+
+/// Takes back what a lost device started and nobody finishes. Whoever lets one be finished calls this after, so that nothing
+/// remains whichever came first.
+pub(crate) fn recall(core: &Arc<Core>, device: usize) {
+    if !core.devices.is_lost(device) {
+        return;
+    }
+    let is_there =
+        |task: &TailTask| matches!(task, TailTask::Finish(started) if started.device == device);
+    for task in core.tail.remove_where(is_there) {
+        let TailTask::Finish(started) = task else {
+            continue;
+        };
+        let StartedPartition {
+            pending,
+            holding,
+            lease,
+            task,
+            slot,
+            ..
+        } = *started;
+        let partition = crate::flow::in_flight(&task);
+        core.devices.held(device, |held| held.leave(partition));
+        core.steps.reap((pending, holding, lease, slot));
+        retry(core, task, device, None);
+    }
 }
 
 /// What is wrong, in words.

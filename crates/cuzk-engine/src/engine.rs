@@ -11,9 +11,10 @@ use tokio::time::Instant;
 use crate::admission::{self, Admitted};
 use crate::budget::Budget;
 use crate::bus::Bus;
+use crate::completion::Completion;
 use crate::devices::Devices;
 use crate::ending;
-use crate::error::{ResidencyError, StartError, SubmitError, UnknownJob};
+use crate::error::{DevicesLost, ResidencyError, StartError, SubmitError, UnknownJob};
 use crate::events::{BufferClass, Stamped, Step};
 use crate::flow;
 use crate::folds::Span;
@@ -258,6 +259,12 @@ impl Engine {
         Ok(resident.map(|resident| residency::evicted(core, circuit, resident)))
     }
 
+    /// Waits until no device is left that works, for ever where that does not happen. The engine takes no work then, and jobs
+    /// that were unfinished are cancelled for [`CancelReason::DevicesLost`]; in a new process the devices may work again.
+    pub async fn lost(&self) -> DevicesLost {
+        self.core().lost.wait().await
+    }
+
     /// Waits until nothing is in flight, what was cancelled included.
     pub async fn idle(&self) {
         self.core().presence.none().await;
@@ -350,6 +357,7 @@ fn new_core(
         decoders: Semaphore::new(settings.cpu_tail_threads),
         presence: Arc::default(),
         draining: Mutex::new(false),
+        lost: Completion::new(),
         bus,
         settings,
     }

@@ -215,6 +215,18 @@ impl JobError {
     }
 }
 
+/// No device is left that works: the engine takes no work, and its unfinished jobs are cancelled.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("device {device} ({name}) is lost, and no other one is left: {reason}")]
+pub struct DevicesLost {
+    /// Index of the last one.
+    pub device: usize,
+    /// Its name.
+    pub name: &'static str,
+    /// What its driver said.
+    pub reason: String,
+}
+
 /// No job has this id, or its result is no longer kept.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[error("no job {0}")]

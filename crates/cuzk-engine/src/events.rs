@@ -151,6 +151,8 @@ pub enum DeviceHealth {
     Suspect,
     /// It failed and gets no work for a while.
     Quarantined,
+    /// It does not work any more in this process.
+    Lost,
 }
 
 impl DeviceHealth {
@@ -160,6 +162,7 @@ impl DeviceHealth {
             Self::Healthy => "healthy",
             Self::Suspect => "suspect",
             Self::Quarantined => "quarantined",
+            Self::Lost => "lost",
         }
     }
 }

@@ -219,6 +219,7 @@ pub(crate) async fn start(
         core.steps.reap(task);
     }
     ending::sweep(core, &job);
+    ending::recall(core, device);
     if is_shared {
         sharing::look_again_in_time(core);
         return None;
@@ -330,7 +331,14 @@ async fn on_device(
     let (loaded, took) = core.steps.run_as(placement, load, work).await;
     task.job.add_time(Stage::Load, took);
     // A panic has no error of the device.
-    loaded.map_err(|_| None)?.map_err(Some)
+    let circuit = loaded.map_err(|_| None)?.map_err(Some)?;
+    if core.devices.is_lost(device) {
+        return Err(Some(DeviceError::Lost {
+            device: core.devices.get(device).describe().name,
+            source: "it was lost while a circuit was loaded".into(),
+        }));
+    }
+    Ok(circuit)
 }
 
 fn load_failed(core: &Arc<Core>, task: PartitionTask, device: usize, error: Option<DeviceError>) {
@@ -341,7 +349,7 @@ fn load_failed(core: &Arc<Core>, task: PartitionTask, device: usize, error: Opti
 }
 
 /// What becomes of a partition whose device failed: another attempt, elsewhere where the device is to blame, or the end of
-/// its job.
+/// its job. That a device is lost is no attempt.
 fn device_failed(
     core: &Arc<Core>,
     task: PartitionTask,
@@ -349,6 +357,12 @@ fn device_failed(
     stage: Stage,
     source: DeviceError,
 ) {
+    if let DeviceError::Lost { source, .. } = &source {
+        if ending::lose(core, device, source.to_string()) {
+            retry(core, task, device, None);
+        }
+        return;
+    }
     let blame = source.blame();
     if blame == Blame::Device {
         ending::distrust(core, device, source.to_string());
@@ -366,6 +380,7 @@ fn device_failed(
         fail(core, &task.job, error);
         return;
     }
+    let task = PartitionTask { attempts, ..task };
     if blame == Blame::Device {
         retry(core, task, device, Some(device));
         return;
@@ -425,6 +440,7 @@ async fn finish(core: &Arc<Core>, started: StartedPartition) {
         Err(_) => fail(core, &job, panicked(Stage::Finish, partition)),
         Ok(Err(error)) => device_failed(core, task, device, Stage::Finish, error),
         Ok(Ok(proof)) => {
+            core.devices.proved(device);
             let Some(proofs) = job.add_proof(partition, &PartitionProof { proof, device }) else {
                 return;
             };

@@ -34,7 +34,8 @@ mod workers;
 
 pub use engine::{Attendance, Engine, EngineParts, Preloaded};
 pub use error::{
-    ErrorClass, JobError, PortError, ResidencyError, StartError, SubmitError, UnknownJob,
+    DevicesLost, ErrorClass, JobError, PortError, ResidencyError, StartError, SubmitError,
+    UnknownJob,
 };
 pub use events::{BufferClass, DeviceHealth, Ending, Event, Stage, Stamped, Step};
 pub use folds::Span;

@@ -6,7 +6,9 @@ use tokio::sync::Semaphore;
 
 use crate::budget::Budget;
 use crate::bus::Bus;
+use crate::completion::Completion;
 use crate::devices::Devices;
+use crate::error::DevicesLost;
 use crate::jobs::Job;
 use crate::jobs::Registry;
 use crate::order::Rank;
@@ -49,6 +51,8 @@ pub(crate) struct Core {
     pub(crate) decoders: Semaphore,
     pub(crate) presence: Arc<Presence>,
     pub(crate) draining: Mutex<bool>,
+    /// Set when no device is left.
+    pub(crate) lost: Completion<DevicesLost>,
 }
 
 impl Core {

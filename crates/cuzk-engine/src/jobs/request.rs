@@ -92,6 +92,8 @@ pub enum CancelReason {
     Abandoned,
     /// The engine shut down before it was done.
     Shutdown,
+    /// No device was left before it was done.
+    DevicesLost,
 }
 
 impl CancelReason {
@@ -102,7 +104,13 @@ impl CancelReason {
             Self::DeadlinePassed => "the deadline passed",
             Self::Abandoned => "the client went away",
             Self::Shutdown => "the engine shut down",
+            Self::DevicesLost => "no device is left that works",
         }
+    }
+
+    /// Whether nobody wished the job's end: another engine may take it up.
+    pub const fn is_interruption(self) -> bool {
+        matches!(self, Self::Shutdown | Self::DevicesLost)
     }
 }
 

@@ -210,6 +210,17 @@ impl Residency {
         }
     }
 
+    /// Takes the circuits off a device; what they hold there is freed with them.
+    pub(crate) fn take_off_device(&self, device: usize) -> Vec<LoadedCircuit> {
+        let state = lock(&self.state);
+        let places = state.entries.values().map(|entry| &entry.place);
+        let taken = places.filter_map(|place| match place {
+            EntryPlace::Resident(resident) => lock(&resident.on_devices[device]).take(),
+            EntryPlace::Absent | EntryPlace::Loading(_) => None,
+        });
+        taken.collect()
+    }
+
     /// All circuits that are resident.
     pub(crate) fn resident(&self) -> Vec<CircuitId> {
         let state = lock(&self.state);

@@ -55,7 +55,7 @@ pub struct EngineSettings {
     pub max_result_bytes: u64,
     /// A step that runs longer is reported as stalled.
     pub stall_deadline: Duration,
-    /// How long a device that failed gets no work.
+    /// How long a device that failed gets no work while another one works, and the most that the last one rests.
     pub quarantine: Duration,
     /// How often a partition is tried when devices fail.
     pub max_attempts: usize,

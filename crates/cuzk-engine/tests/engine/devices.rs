@@ -28,11 +28,11 @@ async fn devices_of(engine: &Engine, job: JobId) -> Vec<usize> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lost_device_is_quarantined_its_work_moves_and_it_comes_back_as_suspect() {
+async fn a_device_that_failed_is_quarantined_its_work_moves_and_it_comes_back_as_suspect() {
     for stage in [Stage::Start, Stage::Finish] {
         let world = world();
         all_stages_take(&world, seconds(1));
-        world.script.fail(on_device(stage, 0, FaultKind::Lost, 1));
+        world.script.fail(on_device(stage, 0, FaultKind::Failed, 1));
         let brief = EngineSettings {
             quarantine: seconds(500),
             ..settings()
@@ -46,7 +46,7 @@ async fn a_lost_device_is_quarantined_its_work_moves_and_it_comes_back_as_suspec
             [DeviceHealth::Quarantined, DeviceHealth::Healthy]
         );
         let degraded = engine.snapshot().degraded;
-        assert!(degraded[0].contains("scripted loss"), "{degraded:?}");
+        assert!(degraded[0].contains("scripted failure"), "{degraded:?}");
         let other = submit(&engine, porep(), "elsewhere").await;
         assert_eq!(devices_of(&engine, other).await, [1; 4]);
         tokio::time::sleep(seconds(501)).await;
@@ -60,7 +60,7 @@ async fn the_last_device_goes_on_as_suspect_and_the_partition_is_tried_again() {
     for stage in [Stage::Start, Stage::Finish] {
         let world = world();
         all_stages_take(&world, seconds(1));
-        world.script.fail(on_device(stage, 0, FaultKind::Lost, 1));
+        world.script.fail(on_device(stage, 0, FaultKind::Failed, 1));
         let engine = start(settings(), world.parts(1));
         let job = submit(&engine, porep(), "again").await;
         completed(&engine, job, 4).await;
@@ -76,7 +76,7 @@ async fn a_device_that_fails_every_time_fails_the_job_and_the_next_one_succeeds(
     all_stages_take(&world, seconds(1));
     world
         .script
-        .fail(on_device(Stage::Start, 0, FaultKind::Lost, 3));
+        .fail(on_device(Stage::Start, 0, FaultKind::Failed, 3));
     let engine = start(settings(), world.parts(1));
     let job = submit(&engine, winning(), "bad luck").await;
     let text = failure(&engine, job).await;
@@ -84,6 +84,56 @@ async fn a_device_that_fails_every_time_fails_the_job_and_the_next_one_succeeds(
         text.starts_with("device: partition 0: device 0 in start, attempt 3"),
         "{text}"
     );
+    serves_on(&engine).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_last_device_rests_longer_after_each_failure_in_a_row_and_no_longer_than_a_quarantine()
+{
+    let world = world();
+    world
+        .script
+        .fail(on_device(Stage::Start, 0, FaultKind::Failed, 4));
+    let brief = EngineSettings {
+        quarantine: seconds(12),
+        max_attempts: 6,
+        ..settings()
+    };
+    let engine = start(brief, world.parts(1));
+    let mut receiver = engine.subscribe();
+    let job = submit(&engine, winning(), "after a while").await;
+    completed(&engine, job, 1).await;
+    world
+        .script
+        .fail(on_device(Stage::Start, 0, FaultKind::Failed, 1));
+    let other = submit(&engine, winning(), "soon").await;
+    completed(&engine, other, 1).await;
+    let begun: Vec<_> = events(&mut receiver)
+        .iter()
+        .filter(|stamped| !order_in(Stage::Start, std::slice::from_ref(*stamped)).is_empty())
+        .map(|stamped| stamped.at)
+        .collect();
+    let pauses: Vec<_> = begun
+        .windows(2)
+        .map(|pair| pair[1].abs_diff(pair[0]).as_secs())
+        .collect();
+    assert_eq!(pauses, [5, 10, 12, 12, 0, 5]);
+    serves_on(&engine).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn failures_at_the_same_time_are_one() {
+    let world = world();
+    world.script.takes(Stage::Finish, seconds(1));
+    world
+        .script
+        .fail(on_device(Stage::Finish, 0, FaultKind::Failed, 2));
+    let engine = start(settings(), world.parts(1));
+    let began = tokio::time::Instant::now();
+    let job = submit(&engine, porep(), "two in flight").await;
+    completed(&engine, job, 4).await;
+    // Two fail, the device rests, and four are finished in twos.
+    assert_eq!(began.elapsed().as_secs(), 1 + 5 + 2);
     serves_on(&engine).await;
 }
 

@@ -5,6 +5,7 @@ mod devices;
 mod failures;
 mod history;
 mod leaders;
+mod losses;
 mod memory;
 mod order;
 mod passes;

@@ -11,7 +11,7 @@ async fn jobs_that_end_in_every_way_leave_nothing_behind() {
     for (stage, kind) in [
         (Stage::Witness, FaultKind::Panic),
         (Stage::Start, FaultKind::Panic),
-        (Stage::Start, FaultKind::Lost),
+        (Stage::Start, FaultKind::Failed),
         (Stage::Finish, FaultKind::BadProof),
         (Stage::Finish, FaultKind::Panic),
     ] {
@@ -27,6 +27,7 @@ async fn jobs_that_end_in_every_way_leave_nothing_behind() {
     let tight = EngineSettings {
         budget_bytes: Some(25 * MIB),
         partition_workers: 4,
+        quarantine: Duration::from_millis(10),
         ..settings()
     };
     let engine = start(tight, parts);

@@ -33,7 +33,11 @@ impl FakeDevice {
         let world = self.world.upgrade();
         let fault = world.and_then(|world| world.script.call(stage, Some(self.index)));
         match fault {
-            Some(FaultKind::Lost) => Err(DeviceError::Failed {
+            Some(FaultKind::Failed) => Err(DeviceError::Failed {
+                device: "fake",
+                source: "scripted failure".into(),
+            }),
+            Some(FaultKind::Lost) => Err(DeviceError::Lost {
                 device: "fake",
                 source: "scripted loss".into(),
             }),
@@ -65,6 +69,7 @@ impl ProverDevice for FakeDevice {
         key: &LoadedKey,
         circuit: Arc<CompiledCircuit>,
     ) -> Result<LoadedCircuit, DeviceError> {
+        self.scripted(Stage::Load)?;
         ReferenceDevice.load_circuit(key, circuit)
     }
 

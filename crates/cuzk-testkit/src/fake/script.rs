@@ -1,6 +1,6 @@
 //! What steps cost and where they fail.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -19,7 +19,9 @@ pub enum FaultKind {
     Invalid,
     /// The device refuses the partition for a reason that is not the client's.
     Refused,
-    /// The device does not answer any more.
+    /// The device fails, and may work the next time.
+    Failed,
+    /// The device fails, and so does everything that it is asked after.
     Lost,
     /// The device lacks memory.
     OutOfMemory,
@@ -53,6 +55,7 @@ struct State {
     /// Steps whose duration was drawn.
     num_drawn: u64,
     faults: Vec<Fault>,
+    lost: BTreeSet<usize>,
     calls: BTreeMap<Stage, usize>,
     starts_beside: bool,
     proofs_per_pass: Option<NonZeroUsize>,
@@ -165,12 +168,18 @@ impl Script {
     pub(super) fn call(&self, stage: Stage, device: Option<usize>) -> Option<FaultKind> {
         let mut state = self.lock();
         *state.calls.entry(stage).or_default() += 1;
+        if device.is_some_and(|device| state.lost.contains(&device)) {
+            return Some(FaultKind::Lost);
+        }
         let fault = state.faults.iter_mut().find(|fault| {
             let is_there = fault.device.is_none() || fault.device == device;
             fault.stage == stage && is_there && fault.times > 0
         })?;
         fault.times -= 1;
         let kind = fault.kind;
+        if kind == FaultKind::Lost {
+            state.lost.extend(device);
+        }
         drop(state);
         assert!(kind != FaultKind::Panic, "scripted panic in {stage}");
         Some(kind)
