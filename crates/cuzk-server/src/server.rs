@@ -2,7 +2,7 @@
 
 use std::{future::Future, io, sync::Arc, time::Duration};
 
-use cuzk_engine::Engine;
+use cuzk_engine::{DevicesLost, Engine};
 use cuzk_proto::v1::{FILE_DESCRIPTOR_SET, proving_engine_server::ProvingEngineServer};
 use thiserror::Error;
 use tokio::{
@@ -14,7 +14,6 @@ use tonic::{
     service::{InterceptorLayer, Routes},
     transport::Server as GrpcServer,
 };
-use tonic_health::server::HealthReporter;
 
 use crate::{
     admin,
@@ -107,6 +106,9 @@ pub enum ServeError {
     /// The admin pages fail.
     #[error("serving the admin pages: {0}")]
     Admin(io::Error),
+    /// Nothing proves any more; with a journal, jobs go on after a restart.
+    #[error(transparent)]
+    Devices(#[from] DevicesLost),
 }
 
 /// How a server ended.
@@ -158,7 +160,11 @@ impl Server {
         let follow = Arc::clone(&observation).follow(engine.subscribe());
         let record = ledger.clone().record_endings(engine.subscribe());
         let followers = Followers(vec![tokio::spawn(follow), tokio::spawn(record)]);
-        let num_resumed = ledger.resume().await?;
+        let num_resumed = tokio::select! {
+            biased;
+            lost = engine.lost() => return Err(lost.into()),
+            resumed = ledger.resume() => resumed?,
+        };
         if num_resumed > 0 {
             tracing::info!(num_resumed, "jobs of an earlier run go on");
         }
@@ -189,10 +195,11 @@ impl Server {
         self.admin.as_ref().map(Socket::address).transpose()
     }
 
-    /// Serves until `stop` is cancelled; then takes no new work, lets jobs end until the deadline, and closes.
+    /// Serves until `stop` is cancelled; then takes no new work, lets jobs end until the deadline, and closes. When no device is
+    /// left, it waits for nothing but the answers to its clients.
     ///
     /// # Errors
-    /// [`ServeError`], when a listener fails.
+    /// [`ServeError`], when a listener fails or no device is left.
     pub async fn run(self, stop: CancellationToken) -> Result<Drained, ServeError> {
         let (health, health_service) = tonic_health::server::health_reporter();
         health.set_serving::<ProvingEngineServer<Proving>>().await;
@@ -207,23 +214,35 @@ impl Server {
             let pages = admin::router(Arc::clone(&self.observation));
             listeners.spawn(admin_listener(socket, pages, close.clone()));
         }
-        let failed = tokio::select! {
+        let lost = tokio::select! {
             () = stop.cancelled() => None,
-            ended = listeners.join_next() => ended,
+            lost = self.engine.lost() => Some(lost),
+            Some(ended) = listeners.join_next() => {
+                close.cancel();
+                return ended
+                    .unwrap_or_else(|error| Err(ServeError::Grpc(error.into())))
+                    .map(|()| Drained { num_cancelled: 0 });
+            }
         };
-        if let Some(ended) = failed {
-            close.cancel();
-            return ended
-                .unwrap_or_else(|error| Err(ServeError::Grpc(error.into())))
-                .map(|()| Drained { num_cancelled: 0 });
-        }
-        let num_cancelled = drain(&self.engine, &health, self.settings.drain_deadline).await;
+        health
+            .set_not_serving::<ProvingEngineServer<Proving>>()
+            .await;
+        let num_cancelled = match &lost {
+            None => drain(&self.engine, self.settings.drain_deadline).await,
+            Some(lost) => {
+                tracing::error!(%lost, "nothing can be proved until the daemon is started again");
+                0
+            }
+        };
         close.cancel();
         // A client that keeps its connection open does not keep the daemon.
         let all_closed = async { while listeners.join_next().await.is_some() {} };
         let _ = tokio::time::timeout(GOODBYE, all_closed).await;
         drop(self.followers);
-        Ok(Drained { num_cancelled })
+        match lost {
+            None => Ok(Drained { num_cancelled }),
+            Some(lost) => Err(lost.into()),
+        }
     }
 
     fn routes(
@@ -309,11 +328,8 @@ async fn admin_listener(
     served.map_err(ServeError::Admin)
 }
 
-/// Tells clients to look elsewhere and waits for the jobs.
-async fn drain(engine: &Engine, health: &HealthReporter, deadline: Duration) -> usize {
-    health
-        .set_not_serving::<ProvingEngineServer<Proving>>()
-        .await;
+/// Waits for the jobs.
+async fn drain(engine: &Engine, deadline: Duration) -> usize {
     tracing::info!(deadline_s = deadline.as_secs(), "draining");
     engine.drain(Instant::now() + deadline).await
 }

@@ -141,7 +141,7 @@ pub(super) const DEVICE_HEALTH: Metric = metric(
     "cuzk_device_health",
     Gauge,
     &["device", "health"],
-    "1 for the health that the device has: healthy, suspect or quarantined.",
+    "1 for the health that the device has: healthy, suspect, quarantined or lost.",
 );
 pub(super) const CARD_MEMORY: Metric = metric(
     "cuzk_card_memory_bytes",

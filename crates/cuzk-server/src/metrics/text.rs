@@ -98,6 +98,7 @@ impl Page {
                 DeviceHealth::Healthy,
                 DeviceHealth::Suspect,
                 DeviceHealth::Quarantined,
+                DeviceHealth::Lost,
             ] {
                 let labels = [device.id(), health.name().to_owned()];
                 let value = f64::from(u8::from(device.health == health));

@@ -154,7 +154,7 @@ impl Ledger {
     /// Waits for the end of a job, at most for `timeout`; `None` when the time is over.
     ///
     /// # Errors
-    /// `NOT_FOUND`; `UNAVAILABLE` when the daemon shuts down before the job is done.
+    /// `NOT_FOUND`; `UNAVAILABLE` when the daemon shuts down or its devices are lost before the job is done.
     pub(crate) async fn wait(
         &self,
         job: &str,
@@ -189,11 +189,12 @@ impl Ledger {
         job: JobId,
         outcome: &JobOutcome,
     ) -> Result<AwaitProofResponse, Status> {
-        if is_interrupted(outcome) {
+        if let Some(reason) = interruption(outcome) {
+            let reason = reason.name();
             return Err(Status::unavailable(if self.journal.is_some() {
-                "the engine shuts down; the job is written down and goes on after a restart"
+                format!("{reason}; the job is written down and goes on after a restart")
             } else {
-                "the engine shuts down"
+                reason.to_owned()
             }));
         }
         Ok(self.record(job, outcome).await)
@@ -209,7 +210,7 @@ impl Ledger {
                 .get(index)
                 .map_or_else(String::new, DeviceStatus::id)
         });
-        if is_interrupted(outcome) {
+        if interruption(outcome).is_some() {
             return answer;
         }
         let written = answer.clone();
@@ -355,15 +356,12 @@ impl Ledger {
     }
 }
 
-/// Whether a job stopped because the daemon did; such a job is not over.
-fn is_interrupted(outcome: &JobOutcome) -> bool {
-    matches!(
-        outcome,
-        JobOutcome::Cancelled {
-            reason: CancelReason::Shutdown,
-            ..
-        }
-    )
+/// Why a job stopped that nobody wanted to; such a job is not over.
+fn interruption(outcome: &JobOutcome) -> Option<CancelReason> {
+    match outcome {
+        JobOutcome::Cancelled { reason, .. } if reason.is_interruption() => Some(*reason),
+        _ => None,
+    }
 }
 
 fn not_found(job: &str) -> Status {
