@@ -25,11 +25,13 @@ pub(crate) enum ExitClass {
     Resource = 6,
     /// The daemon cannot be reached, is busy, or turns the client away.
     Daemon = 7,
+    /// No device is left that works in this process.
+    Device = 8,
 }
 
 impl ExitClass {
     /// All classes, by code.
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Done,
         Self::Internal,
         Self::Usage,
@@ -38,6 +40,7 @@ impl ExitClass {
         Self::NotVerified,
         Self::Resource,
         Self::Daemon,
+        Self::Device,
     ];
 
     /// The process exit code.
@@ -56,6 +59,7 @@ impl ExitClass {
             }
             Self::Key => "a proving key is missing, damaged or of another circuit",
             Self::NotVerified => "the proof does not verify",
+            Self::Device => "the device that proves is lost until the program is started again",
             Self::Daemon => "the daemon cannot be reached, is busy, or turns the client away",
             Self::Resource => "out of memory or disk, or a file cannot be read or written",
         }

@@ -2,6 +2,7 @@
 //! client, `prove` gives it one job, `bench load` many.
 
 use std::{
+    future::Future,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -19,7 +20,7 @@ use crate::{
     cards::start_prover,
     circuits::load_or_compile,
     device_choice::{DeviceChoice, DeviceOptions},
-    exit::{ExitClass, OrExit as _},
+    exit::{ExitClass, OrExit as _, failure},
     output::Output,
     progress::Step,
 };
@@ -80,6 +81,21 @@ pub(crate) fn start_engine(
         ..EngineParts::new(vec![Arc::clone(device)], keys)
     };
     Engine::start(settings, parts).or_exit(ExitClass::Usage, || "starting the engine".to_owned())
+}
+
+/// Waits for work of an engine, and no longer than it has a device.
+///
+/// # Errors
+/// Device, with what its driver said, when none is left; those of the work.
+pub(crate) async fn unless_lost<T>(
+    engine: &Engine,
+    work: impl Future<Output = anyhow::Result<T>>,
+) -> anyhow::Result<T> {
+    tokio::select! {
+        biased;
+        lost = engine.lost() => Err(failure(ExitClass::Device, lost.to_string())),
+        done = work => done,
+    }
 }
 
 /// Circuits whose compilation shows its progress.
@@ -151,4 +167,36 @@ fn words(step: &cuzk_engine::Step) -> String {
         .partition
         .map_or_else(String::new, |index| format!("partition {index}: "));
     format!("{circuit}{partition}{}", step.stage)
+}
+
+#[cfg(test)]
+mod tests {
+    use cuzk_engine::{JobRequest, Stage};
+    use cuzk_testkit::fake::{FakeCircuit, FakeWorld, Fault, FaultKind, request};
+
+    use super::*;
+    use crate::exit::class_of;
+
+    #[tokio::test]
+    async fn a_job_whose_only_device_is_lost_ends_with_the_words_of_the_driver() {
+        let circuit: CircuitId = "winning-2k".parse().expect("a circuit");
+        let world = FakeWorld::new(&[FakeCircuit::new(circuit, 1, 1 << 20)]);
+        world.script.fail(Fault {
+            stage: Stage::Start,
+            device: None,
+            kind: FaultKind::Lost,
+            times: 1,
+        });
+        let settings = EngineSettings {
+            budget_bytes: Some(1 << 30),
+            ..EngineSettings::default()
+        };
+        let engine = Engine::start(settings, world.parts(1)).expect("it starts");
+        let request = JobRequest::new(request(circuit, "a sector"));
+        let job = engine.submit(request).await.expect("admitted").job;
+        let waiting = unless_lost(&engine, async { Ok(engine.wait(job, None).await?) });
+        let error = waiting.await.expect_err("no proof");
+        assert_eq!(class_of(&error), ExitClass::Device);
+        assert!(error.to_string().contains("scripted loss"), "{error}");
+    }
 }

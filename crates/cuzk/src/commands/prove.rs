@@ -26,7 +26,7 @@ use crate::{
     environment::Concern,
     exit::{ExitClass, OrExit as _, classed, failure},
     keys::KeyStore,
-    local::{Shown, start_device, start_engine, start_runtime},
+    local::{Shown, start_device, start_engine, start_runtime, unless_lost},
     memory::PeakMeter,
     output::Page,
     proof_file::ProofFile,
@@ -377,7 +377,8 @@ fn run_job(
         let submitted = engine.submit(JobRequest::new(request)).await;
         let submitted = submitted.map_err(|error| not_admitted(error, &files, &refusal))?;
         let decode_time = began.elapsed();
-        match engine.wait(submitted.job, None).await.context("the job")? {
+        let ended = async { engine.wait(submitted.job, None).await.context("the job") };
+        match unless_lost(&engine, ended).await? {
             JobStatus::Ended(outcome) => Ok((outcome, decode_time)),
             JobStatus::Running { .. } => Err(failure(ExitClass::Internal, "the job goes on")),
         }

@@ -187,6 +187,7 @@ pub(crate) fn classed_serve_error(error: ServeError) -> anyhow::Error {
         ServeError::Listen(_) | ServeError::Journal(_) | ServeError::Admin(_) => {
             ExitClass::Resource
         }
+        ServeError::Devices(_) => ExitClass::Device,
         ServeError::Grpc(_) => return failure(ExitClass::Internal, error.to_string()),
     };
     classed(class, "the daemon", error)

@@ -147,7 +147,8 @@ pub(crate) const SETTINGS: &[Setting] = &[
         "keys.preload",
         Syntax::Circuits,
         Text(""),
-        "Circuits that are made resident before the first client is served.",
+        "Circuits that are loaded into the machine's memory before the first client is served; a card gets \
+         its copy with the first proof.",
     ),
     setting(
         "device.kind",
@@ -225,7 +226,8 @@ pub(crate) const SETTINGS: &[Setting] = &[
         "engine.quarantine",
         Syntax::Time,
         Text("5min"),
-        "How long a device that failed gets no work.",
+        "How long a device that failed gets no work while another one works. The last one rests for 5 s, for longer \
+         after each failure in a row, and never for longer than this.",
     ),
     setting(
         "engine.max_attempts",

@@ -37,7 +37,7 @@ use crate::{
     exit::{ExitClass, OrExit as _, failure},
     inputs::request_for,
     keys::KeyStore,
-    local::{start_device, start_engine, start_runtime},
+    local::{start_device, start_engine, start_runtime, unless_lost},
     memory::PeakMeter,
     request_args::decode,
     session::Session,
@@ -236,7 +236,8 @@ impl Bench<'_> {
             )?;
             preload(&engine, &self.traffic.requests).await?;
             let meter = PeakMeter::start();
-            let loaded = self.load(&Target::Engine(engine.clone())).await?;
+            let target = Target::Engine(engine.clone());
+            let loaded = unless_lost(&engine, self.load(&target)).await?;
             anyhow::Ok((loaded, engine, meter.finish()))
         })?;
         let steps = engine.timeline();
