@@ -8,7 +8,7 @@ use crate::{
     CudaError, DeviceInfo, RawScalar,
     driver::{self, DeviceBuffer, Plain, Session, driver_error},
     elements::Base,
-    error::OUT_OF_MEMORY,
+    fault::OUT_OF_MEMORY,
     kernels::{self, DeviceGroup, Kernel},
 };
 

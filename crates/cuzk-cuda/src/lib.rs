@@ -5,6 +5,8 @@ mod background;
 mod device_info;
 mod elements;
 mod error;
+#[cfg(any(feature = "cuda", test))]
+mod fault;
 mod footprint;
 mod host_field;
 #[cfg(any(feature = "cuda", test))]

@@ -38,7 +38,7 @@ use self::shared::{SPARE_BYTES, Shared};
 use crate::{
     CudaError, Device, DeviceKey, MAX_LOG_SIZE, PassPlan, Streaming,
     device_key::EmptyKey,
-    error::Fault,
+    fault::Fault,
     footprint::{key_bytes, proof_bytes},
     kernels,
 };
