@@ -8,13 +8,18 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum CudaError {
     /// The program has no kernels.
-    #[error("this program was built without the feature cuda, so it has no code for NVIDIA cards")]
+    #[error(
+        "this program was built without the feature cuda, so it has no code for NVIDIA cards; build it with --features \
+         cuda, or choose the device cpu"
+    )]
     NotBuilt,
     /// The machine has no NVIDIA driver, so no card can be used.
-    #[error("no NVIDIA driver on this machine: libcuda was not found")]
+    #[error(
+        "no NVIDIA driver on this machine: libcuda was not found; install the driver, or choose the device cpu"
+    )]
     NoDriver,
     /// There is no card with this number.
-    #[error("no CUDA device {ordinal}: the driver reports {count}")]
+    #[error("no CUDA device {ordinal}: the driver reports {}", found(*count))]
     NoDevice {
         /// The number that was asked for.
         ordinal: usize,
@@ -126,4 +131,37 @@ pub enum CudaError {
         /// The first such position in it.
         index: u32,
     },
+}
+
+/// What there is instead of the card that was asked for, and what to do.
+fn found(count: usize) -> String {
+    match count {
+        0 => "none; choose the device cpu".to_owned(),
+        1 => "only device 0; choose that, or the device cpu".to_owned(),
+        _ => format!(
+            "devices 0 to {}; choose one of them, or the device cpu",
+            count - 1
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_card_that_cannot_be_used_comes_with_a_way_out() {
+        let missing = |ordinal, count| CudaError::NoDevice { ordinal, count };
+        for (error, words) in [
+            (CudaError::NotBuilt, "build it with --features cuda"),
+            (CudaError::NoDriver, "install the driver"),
+            (missing(0, 0), "no CUDA device 0: the driver reports none"),
+            (missing(1, 1), "only device 0"),
+            (missing(9, 2), "devices 0 to 1; choose one of them"),
+        ] {
+            let text = error.to_string();
+            assert!(text.contains(words), "{text}");
+            assert!(text.ends_with("the device cpu"), "{text}");
+        }
+    }
 }

@@ -21,7 +21,7 @@ pub(crate) enum ExitClass {
     Key = 4,
     /// A well-formed proof does not verify.
     NotVerified = 5,
-    /// Memory, disk space, or a file that cannot be read or written.
+    /// Memory, disk space, a card that cannot be used, or a file that cannot be read or written.
     Resource = 6,
     /// The daemon cannot be reached, is busy, or turns the client away.
     Daemon = 7,
@@ -61,7 +61,10 @@ impl ExitClass {
             Self::NotVerified => "the proof does not verify",
             Self::Device => "the device that proves is lost until the program is started again",
             Self::Daemon => "the daemon cannot be reached, is busy, or turns the client away",
-            Self::Resource => "out of memory or disk, or a file cannot be read or written",
+            Self::Resource => {
+                "out of memory or disk, no card that can be used, or a file that cannot be read or \
+                 written"
+            }
         }
     }
 }

@@ -17,6 +17,7 @@ fn the_long_help_documents_exit_codes_and_variables() {
     for text in [
         "Examples:",
         "Exit codes:",
+        "no card that can be used",
         "Environment variables:",
         "FIL_PROOFS_PARAMETER_CACHE",
     ] {
