@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::{commands, exit::exit_codes_help, variables::variables_help};
+use crate::{commands, exit::exit_codes_help, option_values::count, variables::variables_help};
 
 /// A Groth16 proving engine for Filecoin: makes and checks PoRep, SnapDeals, WindowPoSt and
 /// WinningPoSt proofs.
@@ -39,7 +39,7 @@ pub(crate) struct GlobalOptions {
     #[arg(long, short, global = true, help_heading = "Global options")]
     pub(crate) quiet: bool,
     /// Threads to compute with [default: `CUZK_THREADS`, else as many as the system offers]
-    #[arg(long, global = true, value_name = "N", help_heading = "Global options")]
+    #[arg(long, global = true, value_name = "N", value_parser = count::<NonZeroUsize>, help_heading = "Global options")]
     pub(crate) threads: Option<NonZeroUsize>,
 }
 
@@ -80,6 +80,30 @@ mod tests {
     #[test]
     fn the_command_tree_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_number_that_is_none_is_answered_in_words_of_ours() {
+        fn walk(command: &clap::Command, path: &[String]) {
+            for option in command.get_arguments().filter_map(clap::Arg::get_long) {
+                for value in ["", "abc", "0", "1.5", "99999999999999999999"] {
+                    let line = path.iter().cloned().chain([format!("--{option}={value}")]);
+                    let Err(error) = Cli::command().try_get_matches_from(line) else {
+                        continue;
+                    };
+                    let error = error.to_string();
+                    for words_of_the_library in ["invalid digit", "non-zero type", "fit in target"]
+                    {
+                        assert!(!error.contains(words_of_the_library), "{path:?}: {error}");
+                    }
+                }
+            }
+            for subcommand in command.get_subcommands() {
+                let name = subcommand.get_name().to_owned();
+                walk(subcommand, &[path, &[name]].concat());
+            }
+        }
+        walk(&Cli::command(), &["cuzk".to_owned()]);
     }
 
     #[test]

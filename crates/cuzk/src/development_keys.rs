@@ -104,6 +104,11 @@ pub(crate) fn make_key(
     {
         return Err(already_there(path));
     }
+    // What cannot be used is found before anything is computed or written.
+    let card = match order.device {
+        DeviceChoice::Cpu => None,
+        DeviceChoice::Cuda(ordinal) => Some(CardPoints::open(ordinal)?),
+    };
     create_folder(&store.folder().path)?;
     output.warning(WARNING);
     let start = Instant::now();
@@ -122,12 +127,9 @@ pub(crate) fn make_key(
             step.set(progress.done, progress.total);
         }
     };
-    let made = match order.device {
-        DeviceChoice::Cpu => generate(&circuit, waste, &files, &progress),
-        DeviceChoice::Cuda(ordinal) => {
-            let mut points = CardPoints::open(ordinal)?;
-            generate_from(&circuit, waste, &files, &mut points, &progress)
-        }
+    let made = match card {
+        None => generate(&circuit, waste, &files, &progress),
+        Some(mut points) => generate_from(&circuit, waste, &files, &mut points, &progress),
     };
     Ok(MadeKey {
         summary: made.map_err(|error| classify(error, id))?,

@@ -15,7 +15,7 @@ use cuzk_circuits::{
 use tempfile::TempDir;
 
 use crate::{
-    exit::{ExitClass, OrExit as _},
+    exit::{ExitClass, OrExit as _, failure},
     output::Output,
 };
 
@@ -231,6 +231,20 @@ pub(crate) fn request_for(id: CircuitId, output: &Output) -> anyhow::Result<Proo
     let source = SectorSource::new(id.sector_size, output)?;
     let (request, _) = source.request(id.family, output)?;
     Ok(request)
+}
+
+/// Refuses more than one sector for a kind that is about one.
+///
+/// # Errors
+/// Usage, with the number.
+pub(crate) fn check_sectors(id: CircuitId, num_sectors: usize) -> anyhow::Result<()> {
+    if num_sectors == 1 || id.family == Family::WindowPoSt {
+        return Ok(());
+    }
+    Err(failure(
+        ExitClass::Usage,
+        format!("--sectors {num_sectors} is for WindowPoSt, {id} is about one sector"),
+    ))
 }
 
 /// A request about synthetic sectors, for a circuit of any size; more than one sector for `WindowPoSt` only.

@@ -22,6 +22,7 @@ mod inputs;
 mod keys;
 mod local;
 mod memory;
+mod option_values;
 mod output;
 mod progress;
 mod proof_file;

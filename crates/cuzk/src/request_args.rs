@@ -14,6 +14,7 @@ use crate::{
     encoding::Hex32,
     exit::{ExitClass, OrExit as _, classed},
     input_file::read,
+    option_values::whole,
 };
 
 /// A request and the files that its payloads come from.
@@ -59,7 +60,7 @@ pub(crate) struct PoRepArgs {
     #[arg(long, value_name = "PROOF", value_parser = seal_proof)]
     registered_proof: Option<SealProof>,
     /// Refuse C1 output of another sector
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>)]
     sector_number: Option<u64>,
 }
 
@@ -107,7 +108,7 @@ pub(crate) struct WindowPoStArgs {
     sectors: PoStArgs,
     /// Which partition of the call these sectors are, from 0; its sectors must fit one circuit. In the
     /// first version (5 to 9) challenges depend on it
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u32>)]
     partition_index: u32,
 }
 

@@ -16,6 +16,12 @@ pub(crate) fn count(value: u64) -> String {
     text
 }
 
+/// `1 partition`, `2,000 partitions`.
+pub(crate) fn counted(value: u64, what: &str) -> String {
+    let plural = if value == 1 { "" } else { "s" };
+    format!("{} {what}{plural}", count(value))
+}
+
 /// A time with two or three significant digits: `4.1 ms`, `12.3 s`, `2 min 05 s`.
 pub(crate) fn time(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
@@ -65,6 +71,13 @@ mod tests {
         assert_eq!(count(999), "999");
         assert_eq!(count(1_000), "1,000");
         assert_eq!(count(130_278_541), "130,278,541");
+    }
+
+    #[test]
+    fn one_of_something_has_no_plural() {
+        assert_eq!(counted(1, "partition"), "1 partition");
+        assert_eq!(counted(0, "partition"), "0 partitions");
+        assert_eq!(counted(2_349, "sector"), "2,349 sectors");
     }
 
     #[test]

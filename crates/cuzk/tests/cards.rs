@@ -31,57 +31,6 @@ fn the_doctor_lists_the_keys_of_a_folder() {
 }
 
 #[test]
-#[cfg(not(feature = "cuda"))]
-fn a_program_without_kernels_says_so_and_makes_no_key() {
-    let home = tempfile::tempdir().expect("a folder");
-    let setup = [
-        "key",
-        "setup",
-        "--circuit",
-        "wpost-2k",
-        "--keys",
-        "keys",
-        "--device",
-        "cuda:1",
-    ];
-    let partition = [
-        "bench",
-        "partition",
-        "--circuit",
-        "wpost-2k",
-        "--device",
-        "cuda:1",
-    ];
-    let kernels = ["bench", "kernels", "--device", "cuda:1"];
-    for args in [&setup[..], &partition, &kernels] {
-        let run = cuzk_with(home.path(), &[], args).expect_code(6);
-        assert!(run.err.contains("NVIDIA card 1"), "{run:?}");
-        assert!(run.err.contains("without the feature cuda"), "{run:?}");
-    }
-    let keys = std::fs::read_dir(home.path().join("keys")).expect("the folder");
-    let params = keys.filter(|entry| {
-        let path = entry.as_ref().expect("an entry").path();
-        path.extension().is_none_or(|it| it != "circuit")
-    });
-    assert_eq!(params.count(), 0);
-}
-
-#[test]
-fn a_key_for_a_moment_needs_a_card_to_keep_it() {
-    let args = [
-        "key",
-        "setup",
-        "--circuit",
-        "wpost-2k",
-        "--keys",
-        "keys",
-        "--ephemeral",
-    ];
-    let run = cuzk(&args).expect_code(2);
-    assert!(run.err.contains("--device cuda"), "{run:?}");
-}
-
-#[test]
 fn what_compares_with_the_processor_is_refused_for_a_card() {
     let card = [
         "bench",
@@ -95,26 +44,5 @@ fn what_compares_with_the_processor_is_refused_for_a_card() {
         let run = cuzk(&[&card[..], comparison].concat()).expect_code(2);
         assert!(run.err.contains(comparison[0]), "{run:?}");
         assert!(run.err.contains("--device"), "{run:?}");
-    }
-}
-
-#[test]
-fn a_device_that_is_none_is_refused_with_what_is_expected() {
-    for device in ["gpu", "cuda:x", "cuda:"] {
-        let args = [
-            "key",
-            "setup",
-            "--circuit",
-            "wpost-2k",
-            "--keys",
-            "k",
-            "--device",
-            device,
-        ];
-        let run = cuzk(&args).expect_code(2);
-        assert!(
-            run.err.contains("number") && run.err.contains(device),
-            "{run:?}"
-        );
     }
 }

@@ -23,20 +23,16 @@ impl CardPoints {
     pub(crate) fn open(ordinal: usize) -> anyhow::Result<Self> {
         Err(refused(ordinal, CudaError::NotBuilt))
     }
+
+    pub(crate) fn resident_key(&self, _: &KeyScalars) -> anyhow::Result<ResidentKey> {
+        match *self {}
+    }
 }
 
 impl PointSource for CardPoints {
     fn send(&mut self, _: &KeyScalars, _: &mut PointStream<'_>) -> Result<(), StreamError> {
         match *self {}
     }
-}
-
-/// Makes a key on a card.
-///
-/// # Errors
-/// Resource, always.
-pub(crate) fn resident_key(ordinal: usize, _: &KeyScalars) -> anyhow::Result<ResidentKey> {
-    Err(refused(ordinal, CudaError::NotBuilt))
 }
 
 /// A card whose operations are measured, of which there is none.

@@ -13,13 +13,9 @@ use cuzk_cuda::CudaError;
 use crate::exit::{ExitClass, classed, failure};
 
 #[cfg(not(feature = "cuda"))]
-pub(crate) use absent::{
-    CardPoints, CardProver, CardTimes, MeasuredCard, resident_key, start_prover,
-};
+pub(crate) use absent::{CardPoints, CardProver, CardTimes, MeasuredCard, start_prover};
 #[cfg(feature = "cuda")]
-pub(crate) use present::{
-    CardPoints, CardProver, CardTimes, MeasuredCard, resident_key, start_prover,
-};
+pub(crate) use present::{CardPoints, CardProver, CardTimes, MeasuredCard, start_prover};
 
 /// A card of the machine, by the driver's number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,14 +25,14 @@ impl FromStr for CardNumber {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text.split_once(':') {
-            None if text == "cuda" => Ok(Self(0)),
-            Some(("cuda", number)) => number
-                .parse()
-                .map(Self)
-                .map_err(|_| format!("{number:?} is no number of a card")),
-            _ => Err("expected cuda, or cuda:N for the card of number N".to_owned()),
-        }
+        let number = match text.split_once(':') {
+            None if text == "cuda" => Some(0),
+            Some(("cuda", number)) => number.parse().ok(),
+            _ => None,
+        };
+        number.map(Self).ok_or_else(|| {
+            format!("expected cuda, or cuda:N for the card of number N, found {text:?}")
+        })
     }
 }
 

@@ -23,7 +23,10 @@ const CHECK_SEED: u64 = 1;
 
 /// Points of a key from a card.
 #[derive(Debug)]
-pub(crate) struct CardPoints(Device);
+pub(crate) struct CardPoints {
+    ordinal: usize,
+    device: Device,
+}
 
 impl CardPoints {
     /// Opens a card.
@@ -31,7 +34,34 @@ impl CardPoints {
     /// # Errors
     /// Resource, when there is no driver, no such card, or no kernel for it.
     pub(crate) fn open(ordinal: usize) -> anyhow::Result<Self> {
-        open(ordinal, None).map(Self)
+        let device = open(ordinal, None)?;
+        Ok(Self { ordinal, device })
+    }
+
+    /// Makes a key, checks it, and lets it go.
+    ///
+    /// # Errors
+    /// Resource, when the card has too little memory or fails; internal, when a query is not what it should be.
+    pub(crate) fn resident_key(&self, scalars: &KeyScalars) -> anyhow::Result<ResidentKey> {
+        let (ordinal, device) = (self.ordinal, &self.device);
+        let failed = |error| refused(ordinal, error);
+        let start = Instant::now();
+        let key = DeviceKey::generate(device, scalars).map_err(failed)?;
+        device.wait().map_err(failed)?;
+        let points_s = start.elapsed().as_secs_f64();
+        let start = Instant::now();
+        if let Some(section) = key.check(device, scalars, CHECK_SEED).map_err(failed)? {
+            return Err(failure(
+                ExitClass::Internal,
+                format!("NVIDIA card {ordinal}: {section} is not what its scalars say"),
+            ));
+        }
+        Ok(ResidentKey {
+            points_s,
+            check_s: start.elapsed().as_secs_f64(),
+            key_bytes: key_bytes(&key.counts()),
+            peak_device_bytes: device.peak_memory(),
+        })
     }
 }
 
@@ -41,34 +71,8 @@ impl PointSource for CardPoints {
         scalars: &KeyScalars,
         stream: &mut PointStream<'_>,
     ) -> Result<(), StreamError> {
-        DevicePoints::new(&self.0).send(scalars, stream)
+        DevicePoints::new(&self.device).send(scalars, stream)
     }
-}
-
-/// Makes a key on a card, checks it, and lets it go.
-///
-/// # Errors
-/// Resource, when the card cannot be used or has too little memory; internal, when a query is not what it should be.
-pub(crate) fn resident_key(ordinal: usize, scalars: &KeyScalars) -> anyhow::Result<ResidentKey> {
-    let failed = |error| refused(ordinal, error);
-    let device = open(ordinal, None)?;
-    let start = Instant::now();
-    let key = DeviceKey::generate(&device, scalars).map_err(failed)?;
-    device.wait().map_err(failed)?;
-    let points_s = start.elapsed().as_secs_f64();
-    let start = Instant::now();
-    if let Some(section) = key.check(&device, scalars, CHECK_SEED).map_err(failed)? {
-        return Err(failure(
-            ExitClass::Internal,
-            format!("NVIDIA card {ordinal}: {section} is not what its scalars say"),
-        ));
-    }
-    Ok(ResidentKey {
-        points_s,
-        check_s: start.elapsed().as_secs_f64(),
-        key_bytes: key_bytes(&key.counts()),
-        peak_device_bytes: device.peak_memory(),
-    })
 }
 
 /// A card whose operations are measured.

@@ -11,6 +11,7 @@ use super::status::{key_lines, write_keys};
 use crate::{
     client::{DaemonArgs, from_status, on_runtime},
     environment::Concern,
+    option_values::circuit,
     session::Session,
     units,
 };
@@ -40,6 +41,7 @@ enum KeysCommand {
     #[command(after_help = "Examples:\n  cuzk keys preload winning-32g")]
     Preload {
         /// The circuit
+        #[arg(value_parser = circuit)]
         circuit: CircuitId,
         #[command(flatten)]
         daemon: DaemonArgs,
@@ -48,6 +50,7 @@ enum KeysCommand {
     #[command(after_help = "Examples:\n  cuzk keys evict snap-32g")]
     Evict {
         /// The circuit
+        #[arg(value_parser = circuit)]
         circuit: CircuitId,
         #[command(flatten)]
         daemon: DaemonArgs,

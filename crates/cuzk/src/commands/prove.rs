@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use cuzk_circuits::{CircuitId, DecodeError, ProofRequest, Statement};
 use cuzk_engine::{EngineSettings, JobOutcome, JobRequest, JobStatus, SubmitError};
-use cuzk_groth16::PROOF_BYTES;
+use cuzk_groth16::{PROOF_BYTES, ProverDevice};
 use cuzk_proto::v1::ProveRequest;
 use cuzk_server::listen::Address;
 use serde::Serialize;
@@ -302,7 +302,7 @@ fn prove(
         concerns.push(Concern::ParameterFolder);
     }
     session.announce(&concerns)?;
-    session.start_threads()?;
+    let threads = session.start_threads()?;
     let family = files.request.family();
     let meter = PeakMeter::start();
     let store = KeyStore::new(
@@ -310,16 +310,17 @@ fn prove(
             .environment
             .parameter_folder(options.keys.as_deref())?,
     );
-    // The key is looked for before the payload is decoded: it is missing more often.
+    // Key and device are looked for before the payload is decoded: they are missing more often.
     let id = files
         .request
         .circuit_id()
         .or_exit(ExitClass::InvalidInput, || refused(&files.request))?;
     store.open(id)?;
+    let device = start_device(DeviceOptions::new(options.device, threads))?;
     if options.check_vanilla {
         check_vanilla(&kind.statement()?, session)?;
     }
-    let (outcome, decode_time) = run_job(id, files, (&store, options.device), session)?;
+    let (outcome, decode_time) = run_job(id, files, (&store, &device), session)?;
     let (proof, timings) = match &*outcome {
         JobOutcome::Completed { proof, timings, .. } => (proof, timings),
         JobOutcome::Failed { error, .. } => {
@@ -357,21 +358,16 @@ fn prove(
 fn run_job(
     id: CircuitId,
     files: FileRequest,
-    (store, device): (&KeyStore, DeviceChoice),
+    (store, device): (&KeyStore, &Arc<dyn ProverDevice>),
     session: &Session,
 ) -> anyhow::Result<(Arc<JobOutcome>, Duration)> {
     let FileRequest { request, files } = files;
     let refusal = refused(&request);
-    let threads = session.environment.threads(session.threads_option())?;
-    let device = start_device(DeviceOptions {
-        choice: device,
-        ..DeviceOptions::cpu(threads)
-    })?;
     start_runtime()?.block_on(async {
         let output = &session.output;
         let (folder, settings) = (&store.folder().path, EngineSettings::default());
         let keys = Arc::new(KeyFolder::new(store.clone()));
-        let engine = start_engine(settings, &device, keys, folder, output)?;
+        let engine = start_engine(settings, device, keys, folder, output)?;
         let _shown = Shown::start(&engine, output.step(&format!("proving {id}")));
         let began = Instant::now();
         let submitted = engine.submit(JobRequest::new(request)).await;

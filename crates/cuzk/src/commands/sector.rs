@@ -8,7 +8,7 @@ use std::{
 
 use clap::{Args, Subcommand, ValueEnum};
 use cuzk_circuits::{
-    Family, SectorSize,
+    CircuitId, Family, SectorSize,
     synthetic::{SectorData, SyntheticError, SyntheticKind, SyntheticSpec},
 };
 use serde::Serialize;
@@ -16,8 +16,10 @@ use serde::Serialize;
 use super::{family_parser, size_parser};
 use crate::{
     environment::Concern,
-    exit::{ExitClass, classed, failure},
+    exit::{ExitClass, classed},
+    inputs::check_sectors,
     memory::PeakMeter,
+    option_values::{count, whole},
     output::Page,
     saved::write_request,
     session::Session,
@@ -61,7 +63,7 @@ struct SynthArgs {
     #[arg(long, value_name = "SIZE", value_parser = size_parser())]
     size: SectorSize,
     /// Where all free content comes from
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>)]
     seed: u64,
     /// The file of a replication; the folder of any other kind
     #[arg(long, value_name = "PATH")]
@@ -70,7 +72,7 @@ struct SynthArgs {
     #[arg(long, value_name = "DATA", default_value = "random")]
     data: DataChoice,
     /// Sectors of a WindowPoSt; other kinds have one
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(long, value_name = "N", value_parser = count::<NonZeroUsize>, default_value = "1")]
     sectors: NonZeroUsize,
 }
 
@@ -151,15 +153,7 @@ fn place(kind: Family, out: &Path, name: &str) -> PathBuf {
 impl SynthArgs {
     fn spec(&self) -> anyhow::Result<SyntheticSpec> {
         let num_sectors = self.sectors.get();
-        if num_sectors != 1 && self.kind != Family::WindowPoSt {
-            return Err(failure(
-                ExitClass::Usage,
-                format!(
-                    "--sectors {num_sectors} is for wpost, {} is about one sector",
-                    self.kind.prefix()
-                ),
-            ));
-        }
+        check_sectors(CircuitId::new(self.kind, self.size), num_sectors)?;
         Ok(SyntheticSpec {
             kind: SyntheticKind::current(self.kind, num_sectors),
             sector_size: self.size,

@@ -17,7 +17,9 @@ use crate::{
     exit::{ExitClass, OrExit as _, classed, failure},
     keys::KeyStore,
     local::{start_device, start_runtime},
+    option_values::key_and_value,
     session::Session,
+    units,
 };
 
 /// Run the daemon: serve proofs over gRPC until told to stop
@@ -96,13 +98,6 @@ impl SettingsArgs {
     }
 }
 
-/// Splits `KEY=VALUE`.
-pub(crate) fn key_and_value(text: &str) -> Result<(String, String), String> {
-    text.split_once('=')
-        .map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()))
-        .ok_or_else(|| "expected KEY=VALUE".to_owned())
-}
-
 pub(crate) fn run(args: &ServeArgs, session: &Session) -> anyhow::Result<()> {
     session.announce(&[
         Concern::Settings,
@@ -145,7 +140,7 @@ async fn serve(config: ServeConfig, session: &Session) -> anyhow::Result<()> {
             .context("the admin address")?
             .map(|address| address.to_string()),
         circuits: circuits(&engine),
-        device: describe(&*device),
+        device: describe_device(&*device),
         journal: config.server.journal.map(|journal| journal.folder),
     };
     session.output.result(&result, |page| result.write(page))?;
@@ -199,14 +194,17 @@ fn circuits(engine: &Engine) -> Vec<String> {
     residents.map(|found| found.circuit.to_string()).collect()
 }
 
-fn describe(device: &dyn ProverDevice) -> String {
+/// What proves, in words.
+pub(crate) fn describe_device(device: &dyn ProverDevice) -> String {
     let description = device.describe();
     if let Some(card) = &description.card {
         return format!("card {}: {}, {}", card.number, card.name, card.uuid);
     }
     format!(
-        "{} ({}), {} threads",
-        description.name, description.arithmetic, description.threads
+        "{} ({}), {}",
+        description.name,
+        description.arithmetic,
+        units::counted(description.threads.get() as u64, "thread")
     )
 }
 

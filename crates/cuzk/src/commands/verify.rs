@@ -111,9 +111,9 @@ pub(crate) fn run(args: &VerifyArgs, session: &Session) -> anyhow::Result<()> {
         verify_s: elapsed.as_secs_f64(),
     };
     session.output.result(&result, |page: &mut Page| {
-        let plural = if num_partitions == 1 { "" } else { "s" };
         page.line(&format!(
-            "verified: {num_partitions} proof{plural} of {id} in {}",
+            "verified: {} of {id} in {}",
+            units::counted(num_partitions as u64, "proof"),
             units::time(elapsed)
         ));
     })

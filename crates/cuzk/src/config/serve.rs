@@ -66,20 +66,22 @@ impl ServeConfig {
             },
             None => environment.parameter_folder(None)?,
         };
+        let choice = read
+            .text("device.kind")
+            .and_then(|name| name.parse().ok())
+            .unwrap_or(DeviceChoice::Cpu);
+        let origin = &settings.get("device.memory_limit").origin;
+        let device = DeviceOptions::new(choice, threads).limited(
+            read.number("device.memory_limit"),
+            &format!("device.memory_limit ({origin})"),
+        )?;
         Ok(Self {
             server: read.server(environment)?,
             engine: engine_settings(settings)?,
             keys,
             require: read.circuits("keys.require"),
             preload: read.circuits("keys.preload"),
-            device: DeviceOptions {
-                choice: read
-                    .text("device.kind")
-                    .and_then(|name| name.parse().ok())
-                    .unwrap_or(DeviceChoice::Cpu),
-                memory_limit: read.number("device.memory_limit"),
-                threads,
-            },
+            device,
             log_format: match read.text("log.format") {
                 Some("json") => LogFormat::Json,
                 _ => LogFormat::Text,
@@ -296,6 +298,18 @@ mod tests {
         assert!(error.contains("tls.key missing"), "{error}");
         let error = config(&[("tls.client_ca", "/a")]).unwrap_err().to_string();
         assert!(error.contains("tls.certificate and tls.key"), "{error}");
+    }
+
+    #[test]
+    fn a_limit_of_a_cards_memory_needs_a_card() {
+        let limit = ("device.memory_limit", "8GiB");
+        let error = config(&[limit]).unwrap_err().to_string();
+        assert!(
+            error.starts_with("device.memory_limit (from --set): 8.00 GiB"),
+            "{error}"
+        );
+        let config = config(&[limit, ("device.kind", "cuda:1")]).unwrap();
+        assert_eq!(config.device.memory_limit, Some(8 << 30));
     }
 
     #[test]

@@ -6,7 +6,10 @@ use std::{fmt, time::Duration};
 use cuzk_server::listen::Address;
 use toml::de::DeValue;
 
-use crate::device_choice::DeviceChoice;
+use crate::{
+    device_choice::{DEVICES, DeviceChoice},
+    option_values::circuit,
+};
 
 /// What a value must look like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,13 +74,15 @@ impl fmt::Display for Syntax {
             Self::Text => formatter.write_str("text"),
             Self::Flag => formatter.write_str("true or false"),
             Self::Count => formatter.write_str("a whole number from 1"),
-            Self::Bytes => formatter.write_str("bytes with a unit, such as 8GiB"),
+            Self::Bytes => {
+                formatter.write_str("bytes with a unit (B, KiB, MiB, GiB or TiB), such as 8GiB")
+            }
             Self::Time => formatter.write_str("a time with a unit, such as 90s or 10min"),
             Self::Mode => formatter.write_str("permission bits in octal digits, such as 0660"),
             Self::Address => formatter.write_str("HOST:PORT or unix:/path"),
             Self::Addresses => formatter.write_str("a list of HOST:PORT or unix:/path"),
             Self::Circuits => formatter.write_str("a list of circuits, such as winning-32g"),
-            Self::Device => formatter.write_str("cpu, cuda, or cuda:N for the card of number N"),
+            Self::Device => formatter.write_str(DEVICES),
             Self::Choice(words) => formatter.write_str(&words.join(" or ")),
         }
     }
@@ -101,12 +106,10 @@ impl Syntax {
                 Ok(count @ 1..) => Ok(Value::Number(count)),
                 _ => Err(self.mismatch(text)),
             },
-            Self::Bytes => scaled(text, &BYTE_UNITS)
-                .map(Value::Number)
-                .ok_or_else(|| self.mismatch(text)),
-            Self::Time => scaled(text, &TIME_UNITS)
-                .map(|ms| Value::Time(Duration::from_millis(ms)))
-                .ok_or_else(|| self.mismatch(text)),
+            Self::Bytes => self.scaled(text, &BYTE_UNITS).map(Value::Number),
+            Self::Time => self
+                .scaled(text, &TIME_UNITS)
+                .map(|ms| Value::Time(Duration::from_millis(ms))),
             Self::Mode => match u32::from_str_radix(text, 8) {
                 Ok(bits @ 0..=0o777) => Ok(Value::Number(bits.into())),
                 _ => Err(self.mismatch(text)),
@@ -124,7 +127,7 @@ impl Syntax {
             }
             Self::Device => match text.parse::<DeviceChoice>() {
                 Ok(_) => Ok(Value::Text(text.to_owned())),
-                Err(_) => Err(self.mismatch(text)),
+                Err(error) => Err(error),
             },
             Self::Choice(words) if words.contains(&text) => Ok(Value::Text(text.to_owned())),
             Self::Choice(_) => Err(self.mismatch(text)),
@@ -161,13 +164,26 @@ impl Syntax {
         for word in &words {
             match self {
                 Self::Circuits => {
-                    word.parse::<cuzk_circuits::CircuitId>()
-                        .map_err(|error| error.to_string())?;
+                    circuit(word)?;
                 }
                 _ => expect_address(word)?,
             }
         }
         Ok(Value::List(words))
+    }
+
+    /// A whole number with a unit; a number without one has no meaning.
+    fn scaled(self, text: &str, units: &[(&str, u64)]) -> Result<u64, String> {
+        let digits =
+            text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic() || letter == ' ');
+        let unit = text[digits.len()..].trim_start();
+        let factor = units.iter().find(|(name, _)| *name == unit);
+        match (factor, digits.parse::<u64>()) {
+            (Some((_, factor)), Ok(number)) => number
+                .checked_mul(*factor)
+                .ok_or_else(|| format!("{text:?} is too large")),
+            _ => Err(self.mismatch(text)),
+        }
     }
 
     fn mismatch(self, found: &str) -> String {
@@ -206,15 +222,6 @@ fn expect_address(text: &str) -> Result<(), String> {
         Ok(_) => Ok(()),
         Err(error) => Err(error.to_string()),
     }
-}
-
-/// A whole number with a unit; a number without one has no meaning.
-fn scaled(text: &str, units: &[(&str, u64)]) -> Option<u64> {
-    let digits =
-        text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic() || letter == ' ');
-    let unit = text[digits.len()..].trim_start();
-    let (_, factor) = units.iter().find(|(name, _)| *name == unit)?;
-    digits.parse::<u64>().ok()?.checked_mul(*factor)
 }
 
 fn unscaled(number: u64, units: &[(&str, u64)]) -> String {
@@ -259,7 +266,7 @@ mod tests {
             (Syntax::Bytes, "1024"),
             (Syntax::Bytes, "1 GB"),
             (Syntax::Bytes, "-1B"),
-            (Syntax::Bytes, "99999999999TiB"),
+            (Syntax::Bytes, "1.5GiB"),
             (Syntax::Time, "10"),
             (Syntax::Time, "1.5h"),
             (Syntax::Count, "0"),
@@ -275,6 +282,22 @@ mod tests {
                 "{error}"
             );
         }
+    }
+
+    #[test]
+    fn a_number_that_does_not_fit_is_told_from_one_that_is_none() {
+        for (syntax, text) in [
+            (Syntax::Bytes, "99999999TiB"),
+            (Syntax::Time, "999999999999999d"),
+        ] {
+            let error = syntax.read_text(text).unwrap_err();
+            assert_eq!(error, format!("{text:?} is too large"));
+        }
+        let error = Syntax::Bytes.read_text("16GB").unwrap_err();
+        assert!(
+            error.contains("GiB") && error.contains("\"16GB\""),
+            "{error}"
+        );
     }
 
     #[test]

@@ -20,6 +20,7 @@ use crate::{
     environment::Concern,
     exit::{ExitClass, OrExit as _, failure},
     inputs::request_for,
+    option_values::{circuit, count},
     output::{Output, Page},
     request_args::decode,
     session::Session,
@@ -42,7 +43,7 @@ const PARTITION: usize = 0;
 )]
 pub(super) struct EvaluateArgs {
     /// The circuit; at 2 KiB about sealed sectors, at other sizes about synthetic ones
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = circuit)]
     circuit: CircuitId,
     /// The part of the rows to evaluate, above 0 and at most 1; a row takes 96 bytes
     #[arg(long, value_name = "F", default_value = "1", value_parser = fraction)]
@@ -54,7 +55,7 @@ pub(super) struct EvaluateArgs {
     #[arg(long, value_name = "FILE")]
     compiled: Option<PathBuf>,
     /// Runs by templates, of which the best counts
-    #[arg(long, value_name = "N", default_value = "3")]
+    #[arg(long, value_name = "N", value_parser = count::<NonZeroU32>, default_value = "3")]
     repeat: NonZeroU32,
 }
 

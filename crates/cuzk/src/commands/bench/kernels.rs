@@ -1,6 +1,6 @@
 //! `cuzk bench kernels`: the operations of a card beside its ceilings.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{ops::RangeInclusive, path::PathBuf, sync::Arc};
 
 use clap::Args;
 use cuzk_circuits::{CircuitId, WitnessLayout};
@@ -9,17 +9,21 @@ use cuzk_r1cs::{CompiledCircuit, PackedWitness};
 use serde::Serialize;
 
 use super::COMMIT;
-use super::peer::{PeerTime, run_peer};
+use super::peer::{PeerTime, find_peer, run_peer};
 use crate::{
     cards::{CardNumber, MeasuredCard},
     circuits::load_or_compile,
     environment::Concern,
     exit::{ExitClass, OrExit as _, failure},
     inputs::synthetic_request,
+    option_values::circuit,
     output::Page,
     request_args::decode,
     session::Session,
 };
+
+/// Logarithms of the sizes that are measured.
+const MEASURED: RangeInclusive<u32> = 20..=27;
 
 /// Measure the operations of an NVIDIA card beside what it can do at most
 ///
@@ -36,16 +40,16 @@ pub(super) struct KernelsArgs {
     #[arg(long, value_name = "DEVICE", default_value = "cuda")]
     device: CardNumber,
     /// Leave out operations on fewer than 2^N elements
-    #[arg(long, value_name = "N", default_value = "20")]
+    #[arg(long, value_name = "N", default_value_t = *MEASURED.start(), value_parser = log_size)]
     smallest: u32,
     /// Leave out operations on more than 2^N elements
-    #[arg(long, value_name = "N", default_value = "27")]
+    #[arg(long, value_name = "N", default_value_t = *MEASURED.end(), value_parser = log_size)]
     largest: u32,
     /// Multiply with digits of one bit less and one bit more, too: what the tuning table is chosen by
     #[arg(long)]
     sweep: bool,
     /// The circuit whose rows are evaluated
-    #[arg(long, value_name = "ID", default_value = "snap-2k")]
+    #[arg(long, value_name = "ID", default_value = "snap-2k", value_parser = circuit)]
     circuit: CircuitId,
     /// The folder of compiled circuits, where this one is kept [default: the folder of development keys]
     #[arg(long, value_name = "DIR")]
@@ -79,14 +83,10 @@ pub(super) fn run(args: &KernelsArgs, session: &Session) -> anyhow::Result<()> {
         Concern::DevelopmentKeys,
         Concern::CacheFolder,
     ])?;
+    let plan = args.plan()?;
     let card = MeasuredCard::open(args.device.0)?;
     session.start_threads()?;
     let (circuit, witness) = evaluated(args, session)?;
-    let plan = BenchPlan {
-        smallest: args.smallest,
-        largest: args.largest,
-        sweep: args.sweep,
-    };
     let step = session.output.step("measuring the card");
     let rows = (circuit.as_ref(), &witness);
     let table = card.kernel_table(plan, rows, &|operation| step.rename(operation))?;
@@ -107,6 +107,38 @@ pub(super) fn run(args: &KernelsArgs, session: &Session) -> anyhow::Result<()> {
     drop(step);
     let result = KernelsResult::new(card.info(), args.circuit, table, peer);
     session.output.result(&result, |page| result.write(page))
+}
+
+fn log_size(text: &str) -> Result<u32, String> {
+    text.parse()
+        .ok()
+        .filter(|log_size| MEASURED.contains(log_size))
+        .ok_or_else(|| {
+            let (least, most) = MEASURED.into_inner();
+            format!("expected a whole number from {least} to {most}, found {text:?}")
+        })
+}
+
+impl KernelsArgs {
+    /// What is measured, if the sizes and the other programs are there.
+    ///
+    /// # Errors
+    /// Usage, when no size is left; resource, when a program is no file.
+    fn plan(&self) -> anyhow::Result<BenchPlan> {
+        let (smallest, largest) = (self.smallest, self.largest);
+        if smallest > largest {
+            let words = format!("--smallest {smallest} is more than --largest {largest}");
+            return Err(failure(ExitClass::Usage, words));
+        }
+        self.peer
+            .iter()
+            .try_for_each(|program| find_peer(program))?;
+        Ok(BenchPlan {
+            smallest,
+            largest,
+            sweep: self.sweep,
+        })
+    }
 }
 
 /// The circuit whose rows are evaluated, and values that satisfy it.

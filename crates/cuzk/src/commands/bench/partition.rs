@@ -27,6 +27,7 @@ use crate::{
     keys::KeyStore,
     local::start_device,
     memory::PeakMeter,
+    option_values::{circuit, count},
     output::Page,
     request_args::decode,
     session::Session,
@@ -56,7 +57,7 @@ const PARTITION: usize = 0;
 )]
 pub(super) struct PartitionArgs {
     /// The circuit; at 2 KiB about sealed sectors, at other sizes about synthetic ones
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = circuit)]
     circuit: CircuitId,
     /// What proves: `cpu`, `cuda`, or `cuda:N` for the card of number N
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
@@ -69,7 +70,7 @@ pub(super) struct PartitionArgs {
     #[arg(long)]
     oracle: bool,
     /// Runs of each prover
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(long, value_name = "N", value_parser = count::<NonZeroU32>, default_value = "1")]
     repeat: NonZeroU32,
     /// The folder of keys [default: the folder of development keys, where a missing key is made; for a card, a key that is made
     /// on it for this run]
@@ -121,6 +122,8 @@ pub(super) fn run(args: &PartitionArgs, session: &Session) -> anyhow::Result<()>
     if args.keys.is_none() {
         make_missing_key(&store, id, &session.output)?;
     }
+    // A key that cannot be used is found before a sector is made.
+    store.open(id)?;
     let statement = decode(&request_for(id, &session.output)?)?;
     let bench = Bench {
         statement: &statement,

@@ -26,6 +26,24 @@ pub(super) struct PeerTime {
     pub(super) ours_over_peer: Option<f64>,
 }
 
+/// Refuses a program that is no file, before anything is measured. A bare name is one of this folder.
+///
+/// # Errors
+/// Resource, with its path.
+pub(super) fn find_peer(program: &Path) -> anyhow::Result<()> {
+    let metadata = std::fs::metadata(program);
+    let found = metadata.or_exit(ExitClass::Resource, || {
+        format!("--peer {}", program.display())
+    })?;
+    if found.is_file() {
+        return Ok(());
+    }
+    Err(failure(
+        ExitClass::Resource,
+        format!("--peer {}: not a file", program.display()),
+    ))
+}
+
 /// Runs `PROGRAM CARD SMALLEST LARGEST`, which prints one JSON object a line: operation, `log_size`, ms.
 ///
 /// # Errors
@@ -41,9 +59,8 @@ pub(super) fn run_peer(
         plan.smallest.to_string(),
         plan.largest.to_string(),
     ];
-    let output = Command::new(program)
-        .args(numbers)
-        .output()
+    let output = std::path::absolute(program)
+        .and_then(|program| Command::new(program).args(numbers).output())
         .or_exit(ExitClass::Resource, || {
             format!("running {}", program.display())
         })?;
@@ -108,6 +125,18 @@ mod tests {
         let peer = parse(text, &ours()).expect("two lines");
         assert_eq!(peer[0].ours_over_peer, Some(0.25));
         assert_eq!(peer[1].ours_over_peer, None);
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_found_missing_without_running_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let missing = find_peer(&folder.path().join("peer")).expect_err("nothing there");
+        assert!(
+            format!("{missing:#}").contains("No such file"),
+            "{missing:#}"
+        );
+        let folder = find_peer(folder.path()).expect_err("a folder");
+        assert!(folder.to_string().ends_with("not a file"), "{folder}");
     }
 
     #[test]

@@ -4,16 +4,17 @@ use std::{num::NonZeroU32, time::Duration};
 
 use bellpepper_core::{Circuit, SynthesisError};
 use clap::Args;
-use cuzk_circuits::{CircuitId, CircuitVisitor, Family, Statement, WitnessLayout};
+use cuzk_circuits::{CircuitId, CircuitVisitor, Statement, WitnessLayout};
 use cuzk_r1cs::{Fr, PackedWitness, WitnessDifference};
 use serde::Serialize;
 
 use crate::{
     cpu_time::ThreadTimer,
     environment::Concern,
-    exit::{ExitClass, OrExit as _, classed, failure},
-    inputs::synthetic_request,
+    exit::{ExitClass, OrExit as _, classed},
+    inputs::{check_sectors, synthetic_request},
     memory::PeakMeter,
+    option_values::{circuit, count},
     output::Page,
     request_args::decode,
     session::Session,
@@ -38,13 +39,13 @@ const PARTITION: usize = 0;
 )]
 pub(super) struct WitnessArgs {
     /// The circuit
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = circuit)]
     circuit: CircuitId,
     /// Sectors of a WindowPoSt; other kinds have one
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(long, value_name = "N", value_parser = count::<NonZeroU32>, default_value = "1")]
     sectors: NonZeroU32,
     /// Runs of ours, of which the fastest counts
-    #[arg(long, value_name = "N", default_value = "3")]
+    #[arg(long, value_name = "N", value_parser = count::<NonZeroU32>, default_value = "3")]
     repeat: NonZeroU32,
 }
 
@@ -66,16 +67,8 @@ pub(super) fn run(args: &WitnessArgs, session: &Session) -> anyhow::Result<()> {
     session.announce(&[Concern::Threads, Concern::Sealing, Concern::Synthesis])?;
     session.start_threads()?;
     let id = args.circuit;
-    if id.family != Family::WindowPoSt && args.sectors.get() != 1 {
-        return Err(failure(
-            ExitClass::Usage,
-            format!(
-                "--sectors {} is for WindowPoSt, {id} is about one sector",
-                args.sectors
-            ),
-        ));
-    }
     let num_sectors = args.sectors.get() as usize;
+    check_sectors(id, num_sectors)?;
     let statement = decode(&synthetic_request(id, num_sectors, &session.output)?)?;
     let layout = WitnessLayout::new(id);
     let step = session.output.step(&format!("{id}: cuzk"));

@@ -21,6 +21,7 @@ use crate::{
     environment::Concern,
     exit::{ExitClass, OrExit as _, failure},
     memory::PeakMeter,
+    option_values::{circuit, whole},
     output::Page,
     request_args::MinerId,
     rows::RowProgress,
@@ -50,7 +51,7 @@ pub(super) struct CheckArgs {
     #[arg(long, requires_all = ["circuit", "c1", "partition"])]
     satisfied: bool,
     /// The circuit; C1 output of another one is refused
-    #[arg(long, value_name = "ID", requires = "satisfied")]
+    #[arg(long, value_name = "ID", requires = "satisfied", value_parser = circuit)]
     circuit: Option<CircuitId>,
     /// C1 output as clients send it: JSON with `SectorNum`, `Phase1Out` and `SectorSize`
     #[arg(long, value_name = "FILE", requires = "satisfied")]
@@ -59,7 +60,7 @@ pub(super) struct CheckArgs {
     #[arg(long, value_name = "ID", requires = "satisfied")]
     miner_id: Option<MinerId>,
     /// The partition, from 0
-    #[arg(long, value_name = "N", requires = "satisfied")]
+    #[arg(long, value_name = "N", requires = "satisfied", value_parser = whole::<usize>)]
     partition: Option<usize>,
 }
 

@@ -11,6 +11,7 @@ use crate::{
     environment::Concern,
     exit::{ExitClass, OrExit as _},
     memory::PeakMeter,
+    option_values::circuit,
     output::Page,
     session::Session,
     units,
@@ -24,7 +25,7 @@ use crate::{
 )]
 pub(super) struct CompileArgs {
     /// The circuit, such as porep-2k, snap-32g, wpost-512m or winning-64g
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "ID", value_parser = circuit)]
     circuit: CircuitId,
     /// The file to write; without it, one in the key folder, named after the circuit and what it was
     /// built from

@@ -8,11 +8,11 @@ use serde::Serialize;
 
 use super::Counts;
 use crate::{
-    cards::{ResidentKey, ephemeral_needs_a_card, resident_key},
+    cards::{CardPoints, ResidentKey, ephemeral_needs_a_card},
     circuits::load_or_compile,
     device_choice::DeviceChoice,
+    environment::Folder,
     exit::{ExitClass, OrExit as _},
-    keys::KeyStore,
     memory::PeakMeter,
     output::Page,
     session::Session,
@@ -35,17 +35,18 @@ struct EphemeralResult {
 pub(super) fn run(
     id: CircuitId,
     device: DeviceChoice,
-    store: &KeyStore,
+    circuits: &Folder,
     waste: &ToxicWaste,
     session: &Session,
 ) -> anyhow::Result<()> {
     let DeviceChoice::Cuda(ordinal) = device else {
         return Err(ephemeral_needs_a_card());
     };
+    let card = CardPoints::open(ordinal)?;
     let output = &session.output;
     let meter = PeakMeter::start();
     let start = Instant::now();
-    let circuit = load_or_compile(&store.folder().path, id, output)?;
+    let circuit = load_or_compile(&circuits.path, id, output)?;
     let circuit_s = start.elapsed().as_secs_f64();
 
     let step = output.step(&format!("{id}: polynomials at tau"));
@@ -54,7 +55,7 @@ pub(super) fn run(
         .or_exit(ExitClass::Internal, || format!("making the key of {id}"))?;
     let scalars_s = start.elapsed().as_secs_f64();
     step.rename(&format!("{id}: points on the card"));
-    let made = resident_key(ordinal, &scalars)?;
+    let made = card.resident_key(&scalars)?;
     drop(step);
     let result = EphemeralResult::new(id, &scalars, made, [circuit_s, scalars_s], meter.finish());
     output.result(&result, |page| result.write(page))

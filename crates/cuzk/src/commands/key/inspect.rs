@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::Counts;
 use crate::{
     keys::{KeyResult as _, unexpected_counts},
+    option_values::whole,
     output::Page,
     session::Session,
     units,
@@ -25,7 +26,7 @@ pub(super) struct InspectArgs {
     /// The .params file
     file: PathBuf,
     /// Bytes after the last vector that belong to something else, such as a ceremony's transcript
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", value_parser = whole::<u64>)]
     trailer: Option<u64>,
 }
 

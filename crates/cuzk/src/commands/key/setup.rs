@@ -11,9 +11,10 @@ use crate::{
     development_keys::{Existing, KeyOrder, MadeKey, make_key, toxic_waste},
     device_choice::DeviceChoice,
     encoding::Hex32,
-    environment::{Concern, Folder, Origin},
+    environment::Concern,
     keys::KeyStore,
     memory::PeakMeter,
+    option_values::circuit,
     output::Page,
     session::Session,
     units,
@@ -24,16 +25,17 @@ use crate::{
 #[command(
     after_help = "Examples:\n  cuzk key setup --circuit winning-2k --keys ./keys\n  cuzk key setup \
                   --circuit porep-2k --keys ./keys --force --json\n  cuzk key setup --circuit \
-                  porep-32g --keys ./keys --device cuda\n  cuzk key setup --circuit porep-32g --keys \
-                  ./keys --device cuda --ephemeral"
+                  porep-32g --keys ./keys --device cuda\n  cuzk key setup --circuit porep-32g --device \
+                  cuda --ephemeral"
 )]
 pub(super) struct SetupArgs {
     /// The circuit, such as porep-2k, snap-2k, wpost-2k or winning-2k
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = circuit)]
     circuit: CircuitId,
-    /// The folder that receives the .params and the .vk file; made if it is missing
-    #[arg(long, value_name = "DIR")]
-    keys: PathBuf,
+    /// The folder that receives the .params and the .vk file, and keeps the compiled circuit; made if it is missing
+    /// [default with --ephemeral: the folder of development keys, for the circuit]
+    #[arg(long, value_name = "DIR", required_unless_present = "ephemeral")]
+    keys: Option<PathBuf>,
     /// 32 bytes that the secret exponents are derived from, so that the same key can be made
     /// again; without it they come from the operating system and are forgotten
     #[arg(long, value_name = "HEX")]
@@ -68,7 +70,11 @@ struct SetupResult {
 }
 
 pub(super) fn run(args: &SetupArgs, session: &Session) -> anyhow::Result<()> {
-    session.announce(&[Concern::Threads])?;
+    let mut concerns = vec![Concern::Threads];
+    if args.keys.is_none() {
+        concerns.extend([Concern::DevelopmentKeys, Concern::CacheFolder]);
+    }
+    session.announce(&concerns)?;
     session.start_threads()?;
     let waste = toxic_waste(args.toxic_waste_seed)?;
     if args.toxic_waste_seed.is_some() {
@@ -77,13 +83,11 @@ pub(super) fn run(args: &SetupArgs, session: &Session) -> anyhow::Result<()> {
              can forge proofs",
         );
     }
-    let store = KeyStore::new(Folder {
-        path: args.keys.clone(),
-        origin: Origin::Option("--keys"),
-    });
+    let folder = session.environment.development_keys(args.keys.as_deref())?;
     if args.ephemeral {
-        return ephemeral::run(args.circuit, args.device, &store, &waste, session);
+        return ephemeral::run(args.circuit, args.device, &folder, &waste, session);
     }
+    let store = KeyStore::new(folder);
     let order = KeyOrder {
         store: &store,
         circuit: args.circuit,

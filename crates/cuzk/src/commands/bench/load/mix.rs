@@ -5,6 +5,8 @@ use std::{fmt, str::FromStr};
 
 use cuzk_circuits::{CircuitId, Family, SectorSize};
 
+use crate::option_values;
+
 /// Circuits and how often each is proved among as many proofs as the weights add up to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mix(Vec<(CircuitId, usize)>);
@@ -83,7 +85,7 @@ fn circuit(name: &str) -> Result<CircuitId, String> {
         .find(|family| family.prefix() == name);
     match family {
         Some(family) => Ok(CircuitId::new(family, SectorSize::Kib2)),
-        None => name.parse::<CircuitId>().map_err(|error| error.to_string()),
+        None => option_values::circuit(name),
     }
 }
 

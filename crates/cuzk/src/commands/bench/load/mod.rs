@@ -32,13 +32,14 @@ use crate::{
     client::{CredentialArgs, DaemonArgs},
     config::{Layers, Settings, engine_settings},
     development_keys::make_missing_key,
-    device_choice::{self, DeviceChoice, DeviceOptions},
+    device_choice::{DeviceChoice, DeviceOptions},
     environment::Concern,
     exit::{ExitClass, OrExit as _, failure},
     inputs::request_for,
     keys::KeyStore,
     local::{start_device, start_engine, start_runtime, unless_lost},
     memory::PeakMeter,
+    option_values::{bytes, circuit, count, key_and_value},
     request_args::decode,
     session::Session,
     verification::verify_statement,
@@ -58,15 +59,16 @@ use crate::{
 )]
 pub(super) struct LoadArgs {
     /// Proofs to ask for [default: as many as the weights of --mix add up to]
-    #[arg(long, short, value_name = "N")]
+    #[arg(long, short, value_name = "N", value_parser = count::<NonZeroUsize>)]
     count: Option<NonZeroUsize>,
     /// Proofs that are asked for at the same time
-    #[arg(long, short, value_name = "N", default_value = "1")]
+    #[arg(long, short, value_name = "N", value_parser = count::<NonZeroUsize>, default_value = "1")]
     jobs: NonZeroUsize,
     /// The circuit of all proofs; at 2 KiB about sealed sectors, at other sizes about synthetic ones
     #[arg(
         long,
         value_name = "ID",
+        value_parser = circuit,
         required_unless_present = "mix",
         conflicts_with = "mix"
     )]
@@ -86,10 +88,16 @@ pub(super) struct LoadArgs {
     )]
     device: DeviceChoice,
     /// Bytes of the card's memory to stay within, such as 16GiB [default: what is free]
-    #[arg(long, value_name = "BYTES", value_parser = device_choice::bytes)]
+    #[arg(
+        long,
+        value_name = "BYTES",
+        value_parser = bytes,
+        allow_hyphen_values = true,
+        conflicts_with = "addr"
+    )]
     device_memory_limit: Option<u64>,
     /// A setting of the section engine; may be repeated
-    #[arg(long, value_name = "KEY=VALUE", value_parser = crate::commands::serve::key_and_value, conflicts_with = "addr")]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = key_and_value, conflicts_with = "addr")]
     set: Vec<(String, String)>,
     /// Write a record of the run to this file: result, settings, every latency, memory over time, every step
     #[arg(long, value_name = "FILE")]
@@ -110,16 +118,18 @@ pub(super) fn run(args: &LoadArgs, session: &Session) -> anyhow::Result<()> {
         (None, None) => return Err(failure(ExitClass::Usage, "neither --circuit nor --mix")),
     };
     let settings = args.settings()?;
+    let options = DeviceOptions::new(args.device, threads);
+    // Who proves must be there before keys and sectors are made.
+    let device = start_device(options.limited(args.device_memory_limit, "--device-memory-limit")?)?;
+    if args.addr.is_some() {
+        start_runtime()?.block_on(async { args.daemon(session).await?.observe().await })?;
+    }
     let keys = open_keys(args, &mix, session)?;
     let bench = Bench {
         args,
         session,
         traffic: Arc::new(traffic(args, &mix, session)?),
-        device: start_device(DeviceOptions {
-            choice: args.device,
-            memory_limit: args.device_memory_limit,
-            threads,
-        })?,
+        device,
         keys,
     };
     let measured = match &args.addr {
@@ -161,8 +171,17 @@ fn concerns(args: &LoadArgs) -> Vec<Concern> {
 impl LoadArgs {
     /// The engine's settings; others have no effect here and are refused.
     fn settings(&self) -> anyhow::Result<EngineSettings> {
-        if let Some((key, _)) = self.set.iter().find(|(key, _)| !key.starts_with("engine.")) {
-            let words = format!("--set {key}: only settings of the section engine count here");
+        let other = |(key, _): &&(String, String)| !key.starts_with("engine.");
+        if let Some((key, value)) = self.set.iter().find(other) {
+            let instead = match key.as_str() {
+                "device.kind" => "; --device chooses the device",
+                "device.memory_limit" => "; --device-memory-limit limits its memory",
+                "device.threads" => "; --threads chooses the threads",
+                _ => "",
+            };
+            let words = format!(
+                "--set {key}={value}: only settings of the section engine count here{instead}"
+            );
             return Err(failure(ExitClass::Usage, words));
         }
         let options = self.set.iter();
@@ -172,6 +191,18 @@ impl LoadArgs {
                 .collect(),
             ..Layers::default()
         })?)
+    }
+
+    /// The daemon that is loaded.
+    ///
+    /// # Errors
+    /// Daemon, when it does not answer; usage, when a file of a certificate or token cannot be read.
+    async fn daemon(&self, session: &Session) -> anyhow::Result<Target> {
+        let daemon = DaemonArgs {
+            addr: self.addr.clone(),
+            credentials: self.credentials.clone(),
+        };
+        daemon.connect(session).await.map(Target::Daemon)
     }
 }
 
@@ -261,13 +292,9 @@ impl Bench<'_> {
             None => Ok(None),
         };
         let before = compare(first, true)?;
-        let daemon = DaemonArgs {
-            addr: self.args.addr.clone(),
-            credentials: self.args.credentials.clone(),
-        };
         let loaded = start_runtime()?.block_on(async {
-            let client = daemon.connect(self.session).await?;
-            self.load(&Target::Daemon(client)).await
+            let daemon = self.args.daemon(self.session).await?;
+            self.load(&daemon).await
         })?;
         let after = compare(second, false)?;
         Ok(Measured {

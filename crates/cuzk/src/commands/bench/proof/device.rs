@@ -1,11 +1,11 @@
 //! The device under test, with what only some devices tell.
 
-use std::{num::NonZeroUsize, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use cuzk_circuits::CircuitId;
 use cuzk_groth16::{
     CardMemory, DeviceError, LoadedCircuit, Partition, PendingProof, Proof, ProverDevice,
-    setup::KeyScalars,
+    ProvingKey, setup::KeyScalars,
 };
 use cuzk_r1cs::CompiledCircuit;
 
@@ -14,7 +14,6 @@ use crate::{
     development_keys::toxic_waste,
     device_choice::{DeviceChoice, DeviceOptions},
     exit::{ExitClass, OrExit as _, classed},
-    keys::KeyStore,
     local::start_device,
     output::Output,
 };
@@ -23,9 +22,9 @@ use crate::{
 pub(super) type StageTimes = Vec<(&'static str, Duration)>;
 
 /// Where the key comes from.
-pub(super) enum KeySource<'a> {
+pub(super) enum KeySource {
     /// Its file.
-    File(&'a KeyStore),
+    File(Arc<ProvingKey>),
     /// Made on the card.
     Ephemeral,
 }
@@ -46,14 +45,12 @@ impl BenchDevice {
     ///
     /// # Errors
     /// Resource, when it cannot be used.
-    pub(super) fn open(
-        device: DeviceChoice,
-        threads: NonZeroUsize,
-        memory_limit: Option<u64>,
-    ) -> anyhow::Result<Self> {
-        match device {
-            DeviceChoice::Cpu => start_device(DeviceOptions::cpu(threads)).map(Self::Cpu),
-            DeviceChoice::Cuda(ordinal) => CardProver::open(ordinal, memory_limit).map(Self::Card),
+    pub(super) fn open(options: DeviceOptions) -> anyhow::Result<Self> {
+        match options.choice {
+            DeviceChoice::Cpu => start_device(options).map(Self::Cpu),
+            DeviceChoice::Cuda(ordinal) => {
+                CardProver::open(ordinal, options.memory_limit).map(Self::Card)
+            }
         }
     }
 
@@ -97,16 +94,15 @@ impl BenchDevice {
         &self,
         id: CircuitId,
         circuit: Arc<CompiledCircuit>,
-        source: &KeySource<'_>,
+        source: &KeySource,
         output: &Output,
     ) -> anyhow::Result<LoadedCircuit> {
         let prover = self.prover();
         let key = match (source, self) {
-            (KeySource::File(store), _) => {
-                let key = store.open(id)?;
+            (KeySource::File(key), _) => {
                 let _step = output.step(&format!("{id}: loading the key"));
                 prover
-                    .load_key(key)
+                    .load_key(Arc::clone(key))
                     .or_exit(ExitClass::Key, || format!("loading the key of {id}"))?
             }
             (KeySource::Ephemeral, Self::Card(card)) => {

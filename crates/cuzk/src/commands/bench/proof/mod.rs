@@ -23,16 +23,19 @@ use self::pipeline::Pipeline;
 use self::report::{ProofResult, Used};
 use crate::{
     bellperson_prover,
+    cards::ephemeral_needs_a_card,
     circuits::load_or_compile,
-    device_choice::{self, DeviceChoice},
+    device_choice::{DeviceChoice, DeviceOptions},
     environment::Concern,
     exit::{ExitClass, OrExit as _, failure},
-    inputs::{request_for, synthetic_request},
+    inputs::{check_sectors, request_for, synthetic_request},
     keys::KeyStore,
     memory::PeakMeter,
+    option_values::{bytes, circuit, count},
     output::Output,
     request_args::decode,
     session::Session,
+    units,
     verification::public_inputs,
 };
 
@@ -54,22 +57,22 @@ const DEFAULT_IN_FLIGHT: usize = 2;
 )]
 pub(super) struct ProofArgs {
     /// The circuit
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = circuit)]
     circuit: CircuitId,
     /// What proves: `cpu`, `cuda`, or `cuda:N` for the card of number N
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
     device: DeviceChoice,
     /// Proofs
-    #[arg(short = 'n', long, value_name = "N", default_value = "1")]
+    #[arg(short = 'n', long, value_name = "N", value_parser = count::<NonZeroUsize>, default_value = "1")]
     proofs: NonZeroUsize,
     /// Partitions that the device has at a time [default: 2, or as many as share a pass over a key that is streamed]
-    #[arg(short = 'j', long, value_name = "N")]
+    #[arg(short = 'j', long, value_name = "N", value_parser = count::<NonZeroUsize>)]
     in_flight: Option<NonZeroUsize>,
     /// Only the first N partitions of each proof
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count::<NonZeroUsize>)]
     partitions: Option<NonZeroUsize>,
     /// Sectors of a WindowPoSt; other kinds have one
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(long, value_name = "N", value_parser = count::<NonZeroU32>, default_value = "1")]
     sectors: NonZeroU32,
     /// Make a development key on the card for this run, and no file
     #[arg(long)]
@@ -78,7 +81,7 @@ pub(super) struct ProofArgs {
     #[arg(long, conflicts_with = "ephemeral")]
     same_as_cpu: bool,
     /// Bytes of the card's memory to stay within, such as 16GiB [default: what is free]
-    #[arg(long, value_name = "BYTES", value_parser = device_choice::bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = bytes, allow_hyphen_values = true)]
     device_memory_limit: Option<u64>,
     /// The folder of keys and compiled circuits [default: the folder of development keys]
     #[arg(long, value_name = "DIR")]
@@ -105,6 +108,27 @@ impl ProofArgs {
             keys,
         }
     }
+
+    /// Refuses what cannot be measured, before anything is done.
+    fn check(&self) -> anyhow::Result<()> {
+        if self.ephemeral && self.device == DeviceChoice::Cpu {
+            return Err(ephemeral_needs_a_card());
+        }
+        check_sectors(self.circuit, self.sectors.get() as usize)?;
+        let rule = self.circuit.info().partitions;
+        let most = rule.num_partitions(self.sectors.get() as usize);
+        match self.partitions {
+            Some(asked) if asked.get() > most => Err(failure(
+                ExitClass::Usage,
+                format!(
+                    "--partitions {asked}: a proof of {} has {}",
+                    self.circuit,
+                    units::counted(most as u64, "partition")
+                ),
+            )),
+            _ => Ok(()),
+        }
+    }
 }
 
 pub(super) fn run(args: &ProofArgs, session: &Session) -> anyhow::Result<()> {
@@ -115,20 +139,23 @@ pub(super) fn run(args: &ProofArgs, session: &Session) -> anyhow::Result<()> {
         Concern::DevelopmentKeys,
         Concern::CacheFolder,
     ])?;
+    args.check()?;
     let threads = session.start_threads()?;
     let output = &session.output;
     let id = args.circuit;
     let store = KeyStore::new(session.environment.development_keys(args.keys.as_deref())?);
-    let device = BenchDevice::open(args.device, threads, args.device_memory_limit)?;
-    let circuit = load_or_compile(&store.folder().path, id, output)?;
-    let layout = WitnessLayout::of_compiled(id, &circuit)
-        .or_exit(ExitClass::Internal, || format!("the witness of {id}"))?;
-    let statement = statement(id, args.sectors, output)?;
+    let options = DeviceOptions::new(args.device, threads);
+    let device =
+        BenchDevice::open(options.limited(args.device_memory_limit, "--device-memory-limit")?)?;
     let source = if args.ephemeral {
         KeySource::Ephemeral
     } else {
-        KeySource::File(&store)
+        KeySource::File(store.open(id)?)
     };
+    let statement = statement(id, args.sectors, output)?;
+    let circuit = load_or_compile(&store.folder().path, id, output)?;
+    let layout = WitnessLayout::of_compiled(id, &circuit)
+        .or_exit(ExitClass::Internal, || format!("the witness of {id}"))?;
     let loaded = device.load(id, circuit, &source, output)?;
     let pipeline = Pipeline {
         statement: &statement,
@@ -143,7 +170,7 @@ pub(super) fn run(args: &ProofArgs, session: &Session) -> anyhow::Result<()> {
     let result = measure(args, pipeline, output)?;
     if args.same_as_cpu {
         let _step = output.step(&format!("{id}: the same proof on the processor"));
-        let cpu = BenchDevice::open(DeviceChoice::Cpu, threads, None)?;
+        let cpu = BenchDevice::open(DeviceOptions::cpu(threads))?;
         let on_cpu = cpu.load(id, Arc::clone(loaded.circuit()), &source, output)?;
         let blinding = Blinding::random();
         let ours = pipeline.prove_one(blinding)?;
@@ -173,7 +200,7 @@ fn measure(
 ) -> anyhow::Result<ProofResult> {
     let (id, statement) = (args.circuit, pipeline.statement);
     let all = statement.num_partitions();
-    let num_partitions = args.partitions.map_or(all, |asked| asked.get().min(all));
+    let num_partitions = args.partitions.map_or(all, NonZeroUsize::get);
     let step = output.step(&format!("{id}: warming up"));
     // What a pass needs is allocated by its first proofs.
     let num_warm = pipeline.device.proofs_per_pass(pipeline.circuit);

@@ -91,12 +91,12 @@ impl ProofResult {
         rows.push(vec!["processor, all threads".to_owned(), cpu]);
         page.table(&rows);
         page.line(&format!(
-            "\n{} on {}: {} per proof of {} partitions, {} in flight, the device busy {:.0} % of the time; peak memory {} \
+            "\n{} on {}: {} per proof of {}, {} in flight, the device busy {:.0} % of the time; peak memory {} \
              on the host, {} on the device; every proof verifies.",
             self.circuit,
             self.device,
             time(self.s_per_proof),
-            self.partitions,
+            units::counted(self.partitions as u64, "partition"),
             self.in_flight,
             self.device_busy_share * 100.0,
             units::bytes_or_unknown(self.peak_host_rss_bytes),

@@ -1,0 +1,161 @@
+//! What can be known at once is refused at once: with the value, the way out and the documented exit code, and before a
+//! sector is sealed, a circuit compiled or a folder made.
+
+#[allow(dead_code, reason = "each test file uses its part of the module")]
+mod binary;
+
+use std::{fs, net::TcpListener};
+
+use binary::{Run, cuzk_with};
+
+/// Runs a command that must end with `code`, say `words`, and leave nothing in its home.
+fn refused(line: &str, code: i32, words: &str) -> Run {
+    let home = tempfile::tempdir().expect("a folder");
+    let args: Vec<&str> = line.split_whitespace().collect();
+    let run = cuzk_with(home.path(), &[], &args).expect_code(code);
+    assert!(run.err.contains(words), "{line}: {}", run.err);
+    for work in ["sealing", "compiling", "circuit winning-2k\n", "synthetic"] {
+        assert!(!run.err.contains(work), "{line}: {}", run.err);
+    }
+    let left = fs::read_dir(home.path()).expect("the home").count();
+    assert_eq!(left, 0, "{line} left something behind");
+    run
+}
+
+#[test]
+fn a_value_that_cannot_be_read_is_named_with_what_is_expected() {
+    for (line, words) in [
+        (
+            "bench proof --circuit winning-2k --device CPU",
+            "cpu, cuda, or cuda:N",
+        ),
+        ("bench kernels --device cpu", "cuda, or cuda:N"),
+        (
+            "bench proof --circuit winning-2k -n 0",
+            "a whole number from 1",
+        ),
+        (
+            "bench proof --circuit winning-2k -n abc",
+            "a whole number from 1",
+        ),
+        (
+            "bench load --circuit winning-2k --set device.kind",
+            "\"device.kind\"",
+        ),
+        (
+            "key setup --circuit nosuch --keys k",
+            "circuits are porep-2k",
+        ),
+    ] {
+        refused(line, 2, words);
+    }
+    for bytes in ["-1", "-1GiB", "16GB", "1.5GiB", "8"] {
+        for command in ["proof", "load"] {
+            let line = format!(
+                "bench {command} --circuit winning-2k --device cuda --device-memory-limit {bytes}"
+            );
+            let run = refused(&line, 2, "B, KiB, MiB, GiB or TiB");
+            assert!(run.err.contains(bytes), "{run:?}");
+        }
+    }
+    refused(
+        "bench proof --circuit winning-2k --device cuda --device-memory-limit 99999999TiB",
+        2,
+        "\"99999999TiB\" is too large",
+    );
+}
+
+#[test]
+fn an_option_that_would_have_no_effect_is_refused() {
+    for (line, words) in [
+        (
+            "bench proof --circuit winning-2k --device-memory-limit 1GiB",
+            "--device-memory-limit: 1.00 GiB limit the memory of a card",
+        ),
+        (
+            "bench load --circuit winning-2k --device-memory-limit 1GiB",
+            "choose the device cuda",
+        ),
+        (
+            "bench proof --circuit winning-2k --device cuda --device-memory-limit 0B",
+            "leave no memory",
+        ),
+        (
+            "bench load --circuit winning-2k --addr 127.0.0.1:1 --device-memory-limit 1GiB",
+            "cannot be used with",
+        ),
+        (
+            "serve --set device.memory_limit=1GiB",
+            "device.memory_limit (from --set): 1.00 GiB limit",
+        ),
+        (
+            "serve --set device.kind=cuda --set device.memory_limit=0B",
+            "leave no memory",
+        ),
+        (
+            "bench load --circuit winning-2k --set device.kind=cuda",
+            "device.kind=cuda: only settings of the section engine count here; --device",
+        ),
+        (
+            "bench proof --circuit winning-2k --sectors 2",
+            "--sectors 2 is for WindowPoSt, winning-2k is about one sector",
+        ),
+        (
+            "bench proof --circuit winning-2k --partitions 2",
+            "--partitions 2: a proof of winning-2k has 1 partition\n",
+        ),
+        (
+            "bench proof --circuit porep-32g --partitions 11",
+            "--partitions 11: a proof of porep-32g has 10 partitions\n",
+        ),
+        (
+            "bench proof --circuit winning-2k --ephemeral",
+            "--device cuda",
+        ),
+        (
+            "key setup --circuit winning-2k --ephemeral",
+            "--device cuda",
+        ),
+        (
+            "bench kernels --smallest 25 --largest 24",
+            "--smallest 25 is more than --largest 24",
+        ),
+        ("bench kernels --largest 28", "from 20 to 27, found \"28\""),
+    ] {
+        refused(line, 2, words);
+    }
+    refused("bench kernels --peer ./nosuch", 6, "--peer ./nosuch");
+}
+
+#[test]
+fn a_key_that_is_missing_is_found_missing_before_anything_is_made() {
+    for command in ["proof", "partition", "load"] {
+        let line = format!("bench {command} --circuit winning-2k --keys missing");
+        refused(&line, 4, "no key of winning-2k");
+    }
+}
+
+#[test]
+fn a_daemon_that_does_not_answer_is_found_before_anything_is_made() {
+    let free = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = free.local_addr().expect("its address");
+    drop(free);
+    let line = format!("bench load --circuit winning-2k --addr {address}");
+    refused(&line, 7, "no daemon answers");
+}
+
+#[test]
+fn a_card_that_cannot_be_used_is_found_before_anything_is_made() {
+    // No machine has so many cards.
+    for line in [
+        "key setup --circuit winning-2k --keys keys --device cuda:999",
+        "key setup --circuit winning-2k --device cuda:999 --ephemeral",
+        "bench partition --circuit winning-2k --device cuda:999",
+        "bench proof --circuit winning-2k --device cuda:999 --ephemeral",
+        "bench load --circuit winning-2k --device cuda:999",
+        "bench kernels --device cuda:999",
+    ] {
+        let run = refused(line, 6, "NVIDIA card 999");
+        assert!(run.err.contains("the device cpu"), "{run:?}");
+    }
+}
