@@ -15,8 +15,13 @@ use cuzk_groth16::{
 
 use crate::{
     environment::Folder,
-    exit::{ExitClass, OrExit as _, failure},
+    exit::{ExitClass, OrExit as _, class_of, failure},
+    output::describe,
 };
+
+/// What to do about a folder without keys.
+pub(crate) const KEYS_CAN_BE_MADE: &str =
+    "keys for development can be made: cuzk key setup --circuit winning-2k --keys DIR";
 
 /// A folder of keys.
 #[derive(Debug, Clone)]
@@ -54,8 +59,35 @@ impl KeyStore {
         let info = id.info();
         let path = self.params_path(&info);
         let key = self.opened(id, &path, ProvingKey::open(&path, &OpenOptions::default()))?;
-        expect_known_counts(&info, &path, key.counts())?;
+        expect_known_counts(&info, &path, key.counts())
+            .map_err(|error| self.with_way_out(id, error))?;
         Ok(Arc::new(key))
+    }
+
+    /// The circuits for which the folder has a file, each with its key or what is wrong with it. Points are not read.
+    pub(crate) fn present(
+        &self,
+    ) -> impl Iterator<Item = (CircuitId, anyhow::Result<Arc<ProvingKey>>)> {
+        CircuitId::all()
+            .filter(|id| self.params_path(&id.info()).exists())
+            .map(|id| (id, self.open(id)))
+    }
+
+    /// Refuses a folder that is none.
+    ///
+    /// # Errors
+    /// Key, with who chose it and the command that makes it.
+    pub(crate) fn expect_folder(&self) -> anyhow::Result<()> {
+        let why = match std::fs::metadata(&self.folder.path) {
+            Ok(found) if found.is_dir() => return Ok(()),
+            Ok(_) => "is not a folder".to_owned(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => "does not exist".to_owned(),
+            Err(error) => format!("cannot be used: {error}"),
+        };
+        Err(failure(
+            ExitClass::Key,
+            format!("the key folder {} {why}; {KEYS_CAN_BE_MADE}", self.folder),
+        ))
     }
 
     /// The verifying key of a circuit: from the head of the `.params` file, or from the `.vk` file
@@ -112,7 +144,25 @@ impl KeyStore {
             Err(KeyError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
                 Err(self.missing(id, path))
             }
-            result => result.or_exit_by_kind(|| format!("key of {id} in {}", self.folder)),
+            result => result
+                .or_exit_by_kind(|| format!("key of {id} in {}", self.folder))
+                .map_err(|error| self.with_way_out(id, error)),
+        }
+    }
+
+    /// What the system refuses it will refuse for another file, too; a key that is no key can be replaced.
+    fn with_way_out(&self, id: CircuitId, error: anyhow::Error) -> anyhow::Error {
+        match class_of(&error) {
+            ExitClass::Key => failure(
+                ExitClass::Key,
+                format!(
+                    "{}; get the file again, or make a key for development: cuzk key setup --circuit {id} --keys {} \
+                     --force",
+                    describe(&error),
+                    shell_word(&self.folder.path)
+                ),
+            ),
+            _ => error,
         }
     }
 
@@ -213,7 +263,7 @@ pub(crate) fn create_folder(path: &Path) -> anyhow::Result<()> {
 )]
 mod tests {
     use super::*;
-    use crate::{environment::Origin, exit::class_of};
+    use crate::environment::Origin;
 
     fn store(path: &Path) -> KeyStore {
         KeyStore::new(Folder {
@@ -253,7 +303,34 @@ mod tests {
         std::fs::write(store.params_path(&winning().info()), []).unwrap();
         let error = store.open(winning()).map(drop).unwrap_err();
         assert_eq!(class_of(&error), ExitClass::Key);
-        assert!(format!("{error:#}").contains("empty"), "{error:#}");
+        let text = format!("{error:#}");
+        assert!(text.contains("empty"), "{text}");
+        assert!(
+            text.contains("cuzk key setup --circuit winning-2k"),
+            "{text}"
+        );
+        assert!(text.ends_with("--force"), "{text}");
+    }
+
+    #[test]
+    fn a_folder_that_is_none_is_refused_and_only_files_that_are_there_are_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let known = store(folder.path());
+        assert!(known.expect_folder().is_ok());
+        assert_eq!(known.present().count(), 0);
+        let file = known.params_path(&winning().info());
+        std::fs::write(&file, []).unwrap();
+        let present: Vec<_> = known.present().collect();
+        assert!(matches!(present.as_slice(), [(id, Err(_))] if *id == winning()));
+        for (path, words) in [
+            (file.as_path(), "is not a folder"),
+            (&folder.path().join("missing"), "does not exist"),
+        ] {
+            let error = store(path).expect_folder().unwrap_err();
+            assert_eq!(class_of(&error), ExitClass::Key);
+            assert!(error.to_string().contains(words), "{error}");
+            assert!(error.to_string().contains("from --keys"), "{error}");
+        }
     }
 
     #[test]

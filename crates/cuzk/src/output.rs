@@ -142,7 +142,7 @@ pub(crate) fn report_failure(error: &anyhow::Error) {
 
 /// The messages of an error's chain in one line. Libraries that put the cause into their own
 /// message and hand it on as well are not repeated.
-fn describe(error: &anyhow::Error) -> String {
+pub(crate) fn describe(error: &anyhow::Error) -> String {
     error
         .chain()
         .map(ToString::to_string)

@@ -4,7 +4,7 @@
 #[allow(dead_code, reason = "each test file uses its part of the module")]
 mod binary;
 
-use std::{fs, net::TcpListener};
+use std::{fs, net::TcpListener, path::Path};
 
 use binary::{Run, cuzk_with};
 
@@ -157,5 +157,76 @@ fn a_card_that_cannot_be_used_is_found_before_anything_is_made() {
     ] {
         let run = refused(line, 6, "NVIDIA card 999");
         assert!(run.err.contains("the device cpu"), "{run:?}");
+    }
+}
+
+/// A home with the key of the smallest circuit in `keys`.
+fn with_key() -> (tempfile::TempDir, std::path::PathBuf) {
+    let home = tempfile::tempdir().expect("a folder");
+    let setup = "key setup --circuit wpost-2k --keys keys --json";
+    let run = run(home.path(), setup).expect_code(0).json();
+    let params = home.path().join(run["params"].as_str().expect("a path"));
+    (home, params)
+}
+
+fn run(home: &Path, line: &str) -> Run {
+    let args: Vec<&str> = line.split_whitespace().collect();
+    cuzk_with(home, &[], &args)
+}
+
+#[test]
+fn a_check_of_the_settings_starts_the_device_as_the_daemon_does() {
+    let (home, _) = with_key();
+    let check = "config check --keys keys";
+    let ok = run(home.path(), check).expect_code(0);
+    assert!(
+        ok.out.contains("can start") && ok.out.contains("cpu"),
+        "{ok:?}"
+    );
+    // No machine has so many cards.
+    let card = " --set device.kind=cuda:999";
+    let checked = run(home.path(), &format!("{check}{card}")).expect_code(6);
+    let served = run(home.path(), &format!("serve --keys keys{card}")).expect_code(6);
+    assert!(checked.out.is_empty(), "{checked:?}");
+    assert!(checked.err.contains("NVIDIA card 999"), "{checked:?}");
+    assert_eq!(checked.err.lines().last(), served.err.lines().last());
+}
+
+#[test]
+fn a_folder_of_keys_that_is_none_is_named() {
+    let home = tempfile::tempdir().expect("a folder");
+    fs::write(home.path().join("file"), "").expect("a file");
+    for command in ["doctor", "serve", "config check"] {
+        for (folder, words) in [("missing", "does not exist"), ("file", "is not a folder")] {
+            let run = run(home.path(), &format!("{command} --keys {folder}")).expect_code(4);
+            assert!(run.err.contains(words), "{command}: {run:?}");
+            assert!(run.err.contains(folder), "{command}: {run:?}");
+        }
+    }
+}
+
+#[test]
+fn a_key_that_was_cut_is_named_with_its_defect_and_the_way_out() {
+    let (home, params) = with_key();
+    let bytes = fs::read(&params).expect("the key");
+    fs::write(&params, &bytes[..bytes.len() / 2]).expect("a shorter key");
+    let way_out = "cuzk key setup --circuit wpost-2k --keys keys --force";
+
+    let doctor = run(home.path(), "doctor --keys keys").expect_code(4);
+    for words in ["wpost-2k CANNOT BE USED", "cut in section", way_out] {
+        assert!(doctor.out.contains(words), "{words}: {doctor:?}");
+    }
+    assert!(doctor.err.contains("1 key cannot be used"), "{doctor:?}");
+    let json = run(home.path(), "doctor --keys keys --json")
+        .expect_code(4)
+        .json();
+    assert_eq!(json["unusable_keys"][0]["circuit"], "wpost-2k");
+    assert_eq!(json["keys"].as_array().map(Vec::len), Some(0));
+
+    for command in ["serve", "config check"] {
+        let refused = run(home.path(), &format!("{command} --keys keys")).expect_code(4);
+        for words in ["cut in section", way_out] {
+            assert!(refused.err.contains(words), "{words}: {refused:?}");
+        }
     }
 }

@@ -3,13 +3,14 @@
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
 
-use super::serve::SettingsArgs;
+use super::serve::{SettingsArgs, describe_device};
 use crate::{
     config::{ServeConfig, Settings, example, reference},
     daemon::KeyFolder,
     environment::Concern,
     keys::KeyStore,
-    output::Page,
+    local::start_device,
+    output::{Page, describe},
     session::Session,
 };
 
@@ -28,7 +29,7 @@ pub(crate) struct ConfigArgs {
 
 #[derive(Debug, Subcommand)]
 enum ConfigCommand {
-    /// Find what would keep the daemon from starting: settings, files, keys
+    /// Find what would keep the daemon from starting: settings, files, keys, the device
     #[command(
         after_help = "Examples:\n  cuzk config check --config cuzk.toml\n  cuzk config check \
                             --keys ./keys --set keys.require=winning-2k"
@@ -65,6 +66,7 @@ enum ReferencePage {
 struct CheckResult {
     ok: bool,
     keys: std::path::PathBuf,
+    device: String,
     listen: Vec<String>,
 }
 
@@ -102,15 +104,24 @@ fn check(args: &SettingsArgs, session: &Session) -> anyhow::Result<()> {
         .permit()
         .map_err(super::serve::classed_serve_error)?;
     let keys = config.keys.path.clone();
-    KeyFolder::open(KeyStore::new(config.keys), &config.require)?;
+    let store = KeyStore::new(config.keys);
+    for error in store.present().filter_map(|(_, key)| key.err()) {
+        session.output.warning(&describe(&error));
+    }
+    KeyFolder::open(store, &config.require)?;
+    let device = describe_device(&*start_device(config.device)?);
     let listen = config.server.listen.iter();
     let result = CheckResult {
         ok: true,
         keys,
+        device,
         listen: listen.map(ToString::to_string).collect(),
     };
     session.output.result(&result, |page| {
-        page.line("the daemon can start with these settings");
+        page.line(&format!(
+            "the daemon can start with these settings, on {}",
+            result.device
+        ));
     })
 }
 

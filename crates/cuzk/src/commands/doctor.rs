@@ -6,13 +6,14 @@ use clap::Args;
 use cuzk_circuits::CircuitId;
 use cuzk_cuda::{CudaError, DeviceInfo, devices, resident_bytes};
 use cuzk_engine::memory_limit;
-use cuzk_groth16::CardDescription;
+use cuzk_groth16::{CardDescription, ProvingKey};
 use serde::Serialize;
 
 use crate::{
-    environment::{Concern, Folder},
-    keys::KeyStore,
-    output::Page,
+    environment::Concern,
+    exit::{ExitClass, failure},
+    keys::{KEYS_CAN_BE_MADE, KeyStore},
+    output::{Page, describe},
     session::Session,
     units,
 };
@@ -36,6 +37,9 @@ struct Report {
     no_cards: Option<String>,
     key_folder: String,
     keys: Vec<Key>,
+    /// Why the folder has none.
+    no_keys: Option<String>,
+    unusable_keys: Vec<UnusableKey>,
 }
 
 #[derive(Debug, Serialize)]
@@ -51,8 +55,17 @@ struct Key {
     file_bytes: u64,
     /// Memory of a card that holds the key and proves with it.
     resident_bytes: u64,
-    /// By card: whether the key stays there, or passes through for each proof.
+    /// By card, as much of it as is free: whether the key stays there, or passes through in parts, once for several
+    /// partitions that wait.
     placement: Vec<Placement>,
+}
+
+/// A key's file that holds no key.
+#[derive(Debug, Serialize)]
+struct UnusableKey {
+    circuit: String,
+    /// What is wrong with it, and the way out.
+    defect: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -66,12 +79,23 @@ pub(crate) fn run(args: &DoctorArgs, session: &Session) -> anyhow::Result<()> {
     session.announce(&[Concern::Threads, Concern::ParameterFolder])?;
     let folder = session.environment.parameter_folder(args.keys.as_deref())?;
     let threads = session.environment.threads(session.threads_option())?;
-    let report = Report::new(threads.get(), &folder, devices());
-    session.output.result(&report, |page| report.write(page))
+    let store = KeyStore::new(folder);
+    if args.keys.is_some() {
+        store.expect_folder()?;
+    }
+    let report = Report::new(threads.get(), &store, devices());
+    session.output.result(&report, |page| report.write(page))?;
+    match report.unusable_keys.len() as u64 {
+        0 => Ok(()),
+        unusable => Err(failure(
+            ExitClass::Key,
+            format!("{} cannot be used", units::counted(unusable, "key")),
+        )),
+    }
 }
 
 impl Report {
-    fn new(threads: usize, folder: &Folder, found: Result<Vec<DeviceInfo>, CudaError>) -> Self {
+    fn new(threads: usize, store: &KeyStore, found: Result<Vec<DeviceInfo>, CudaError>) -> Self {
         let (cards, no_cards) = match found {
             Ok(found) if found.is_empty() => {
                 (found, Some("the NVIDIA driver reports no card".to_owned()))
@@ -79,33 +103,55 @@ impl Report {
             Ok(found) => (found, None),
             Err(error) => (Vec::new(), Some(error.to_string())),
         };
+        let (mut keys, mut unusable_keys) = (Vec::new(), Vec::new());
+        for (id, key) in store.present() {
+            match key {
+                Ok(key) => keys.push(Key::new(id, &key, &cards)),
+                Err(error) => unusable_keys.push(UnusableKey {
+                    circuit: id.to_string(),
+                    defect: describe(&error),
+                }),
+            }
+        }
+        let no_keys = (keys.is_empty() && unusable_keys.is_empty()).then(|| {
+            let folder = store.expect_folder().err();
+            folder.map_or_else(
+                || format!("the folder holds none; {KEYS_CAN_BE_MADE}"),
+                |error| describe(&error),
+            )
+        });
         Self {
             version: env!("CARGO_PKG_VERSION"),
             threads,
             memory_bytes: memory_limit().map(|limit| limit.bytes),
-            keys: keys(folder, &cards),
+            keys,
+            no_keys,
+            unusable_keys,
             cards: cards.iter().map(Card::new).collect(),
             no_cards,
-            key_folder: folder.to_string(),
+            key_folder: store.folder().to_string(),
         }
     }
 
     fn write(&self, page: &mut Page) {
-        page.fields(&[
+        let mut fields = vec![
             ("cuzk", self.version.to_owned()),
             (
                 "processor",
                 format!(
-                    "{} threads, {} of memory",
-                    self.threads,
+                    "{}, {} of memory",
+                    units::counted(self.threads as u64, "thread"),
                     units::bytes_or_unknown(self.memory_bytes)
                 ),
             ),
             ("key folder", self.key_folder.clone()),
-        ]);
-        if let Some(reason) = &self.no_cards {
-            page.fields(&[("NVIDIA cards", format!("none: {reason}"))]);
-        }
+        ];
+        fields.extend(
+            self.no_cards
+                .as_ref()
+                .map(|reason| ("NVIDIA cards", format!("none: {reason}"))),
+        );
+        page.fields(&fields);
         for card in &self.cards {
             page.line("");
             card.write(page);
@@ -115,8 +161,13 @@ impl Report {
     }
 
     fn write_keys(&self, page: &mut Page) {
+        if let Some(reason) = &self.no_keys {
+            page.line(&format!("no keys: {reason}"));
+        }
+        for key in &self.unusable_keys {
+            page.line(&format!("{} CANNOT BE USED: {}", key.circuit, key.defect));
+        }
         if self.keys.is_empty() {
-            page.line("no keys in the key folder");
             return;
         }
         let mut heading = vec!["key".to_owned(), "file".to_owned()];
@@ -131,30 +182,9 @@ impl Report {
     }
 }
 
-/// The keys of the folder that can be opened, by circuit.
-fn keys(folder: &Folder, cards: &[DeviceInfo]) -> Vec<Key> {
-    let store = KeyStore::new(folder.clone());
-    let present = CircuitId::all().filter(|id| store.params_path(&id.info()).exists());
-    present
-        .filter_map(|id| Some((id, store.open(id).ok()?)))
-        .map(|(id, key)| {
-            let needed = resident_bytes(&key.counts());
-            Key {
-                circuit: id.to_string(),
-                file_bytes: key.file_bytes(),
-                resident_bytes: needed,
-                placement: cards
-                    .iter()
-                    .map(|card| Placement::of(needed, card.total_memory))
-                    .collect(),
-            }
-        })
-        .collect()
-}
-
 impl Placement {
-    const fn of(needed_bytes: u64, card_bytes: u64) -> Self {
-        if needed_bytes <= card_bytes {
+    const fn of(needed_bytes: u64, free_bytes: u64) -> Self {
+        if needed_bytes <= free_bytes {
             Self::Resident
         } else {
             Self::Streamed
@@ -170,6 +200,19 @@ impl Placement {
 }
 
 impl Key {
+    fn new(id: CircuitId, key: &ProvingKey, cards: &[DeviceInfo]) -> Self {
+        let resident_bytes = resident_bytes(&key.counts());
+        let placement = cards
+            .iter()
+            .map(|card| Placement::of(resident_bytes, card.free_memory));
+        Self {
+            circuit: id.to_string(),
+            file_bytes: key.file_bytes(),
+            resident_bytes,
+            placement: placement.collect(),
+        }
+    }
+
     fn row(&self) -> Vec<String> {
         let mut row = vec![self.circuit.clone(), units::bytes(self.file_bytes)];
         row.extend(
@@ -226,7 +269,7 @@ impl Card {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::environment::Origin;
+    use crate::environment::{Folder, Origin};
 
     fn card(capability: (i32, i32)) -> DeviceInfo {
         DeviceInfo {
@@ -244,11 +287,11 @@ mod tests {
     }
 
     fn report(found: Result<Vec<DeviceInfo>, CudaError>) -> Report {
-        let folder = Folder {
+        let store = KeyStore::new(Folder {
             path: PathBuf::from("/none"),
             origin: Origin::Default,
-        };
-        Report::new(2, &folder, found)
+        });
+        Report::new(1, &store, found)
     }
 
     #[test]
@@ -275,8 +318,17 @@ mod tests {
     }
 
     #[test]
-    fn a_key_stays_on_a_card_that_has_room_for_it_and_the_work() {
-        assert_eq!(Placement::of(70 << 30, 139 << 30), Placement::Resident);
-        assert_eq!(Placement::of(70 << 30, 24 << 30), Placement::Streamed);
+    fn a_key_stays_on_a_card_where_it_and_the_work_have_room_beside_what_others_use() {
+        cuzk_testkit::keys::for_circuit("wpost-2k".parse().expect("a circuit"));
+        let store = KeyStore::new(Folder {
+            path: cuzk_testkit::keys::folder(),
+            origin: Origin::Default,
+        });
+        let mut busy = card((9, 0));
+        busy.free_memory = 1 << 20;
+        let report = Report::new(1, &store, Ok(vec![card((9, 0)), busy]));
+        let key = report.keys.iter().find(|key| key.circuit == "wpost-2k");
+        let placement = &key.expect("the key").placement;
+        assert_eq!(placement, &[Placement::Resident, Placement::Streamed]);
     }
 }
