@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cudarc::driver::{CudaContext, CudaEvent, DriverError, result};
+use cudarc::driver::{CudaContext, CudaEvent, DriverError, result, sys};
 
 use crate::{
     CudaError, DeviceInfo, RawScalar,
@@ -12,7 +12,7 @@ use crate::{
     kernels::{self, DeviceGroup, Kernel},
 };
 
-/// All cards of the machine.
+/// All cards of the machine, which may be none.
 ///
 /// # Errors
 ///
@@ -27,7 +27,11 @@ fn count() -> Result<usize, CudaError> {
     if !driver::driver_is_present() {
         return Err(CudaError::NoDriver);
     }
-    result::init().map_err(|e| driver_error("cuInit", e))?;
+    match result::init() {
+        // A driver without a card.
+        Err(DriverError(sys::CUresult::CUDA_ERROR_NO_DEVICE)) => return Ok(0),
+        initialised => initialised.map_err(|e| driver_error("cuInit", e))?,
+    }
     let count = CudaContext::device_count().map_err(|e| driver_error("cuDeviceGetCount", e))?;
     Ok(usize::try_from(count).unwrap_or(0))
 }
