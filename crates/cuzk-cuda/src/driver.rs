@@ -282,12 +282,16 @@ impl Session {
     pub(crate) fn available(&self) -> u64 {
         let within_limit = self.accounting.available();
         let of_card = || {
-            let (free, _) = self.context.mem_get_info().ok()?;
             let pool = self.pool.as_ref()?;
-            let left = pool_bytes(pool.0)
-                .ok()?
-                .saturating_sub(self.accounting.used());
-            Some(free as u64 + left)
+            let mut held = pool_bytes(pool.0).ok()?;
+            loop {
+                let (free, _) = self.context.mem_get_info().ok()?;
+                let before = std::mem::replace(&mut held, pool_bytes(pool.0).ok()?);
+                // What moved between the pool and the system meanwhile would be counted twice or not at all.
+                if before == held {
+                    return Some(free as u64 + held.saturating_sub(self.accounting.used()));
+                }
+            }
         };
         // A driver that does not answer now fails the next call.
         of_card().map_or(within_limit, |bytes| within_limit.min(bytes))

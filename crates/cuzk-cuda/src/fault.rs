@@ -25,7 +25,16 @@ impl CudaError {
             Self::OutOfMemory { .. } | Self::HostMemory { .. } => Fault::Memory,
             Self::Driver { code, .. } | Self::Kernel { code, .. } => fault_of_code(*code),
             Self::PassGivenUp => Fault::Passing,
-            _ => Fault::Request,
+            Self::NotBuilt
+            | Self::NoDriver
+            | Self::NoDevice { .. }
+            | Self::Architecture { .. }
+            | Self::Length { .. }
+            | Self::TransformSize { .. }
+            | Self::TooManyVariables { .. }
+            | Self::TooManyTerms { .. }
+            | Self::KeyRead { .. }
+            | Self::BadPoint { .. } => Fault::Request,
         }
     }
 }
@@ -35,14 +44,14 @@ impl CudaError {
 const fn fault_of_code(code: u32) -> Fault {
     match code {
         OUT_OF_MEMORY => Fault::Memory,
-        // DEINITIALIZED, DEVICE_UNAVAILABLE, NO_DEVICE, INVALID_CONTEXT, ECC_UNCORRECTABLE, NVLINK_UNCORRECTABLE
-        4 | 46 | 100 | 201 | 214 | 220
+        // DEINITIALIZED, DEVICE_UNAVAILABLE, NO_DEVICE, INVALID_CONTEXT, ECC_UNCORRECTABLE, NVLINK_UNCORRECTABLE, CONTAINED
+        4 | 46 | 100 | 201 | 214 | 220 | 226
         // ILLEGAL_ADDRESS, LAUNCH_TIMEOUT, CONTEXT_IS_DESTROYED, ASSERT
         | 700 | 702 | 709 | 710
         // HARDWARE_STACK_ERROR, ILLEGAL_INSTRUCTION, MISALIGNED_ADDRESS, INVALID_ADDRESS_SPACE, INVALID_PC, LAUNCH_FAILED
         | 714..=719
-        // EXTERNAL_DEVICE, UNKNOWN
-        | 911 | 999 => Fault::Lasting,
+        // TENSOR_MEMORY_LEAK, MPS_CLIENT_TERMINATED, EXTERNAL_DEVICE, UNKNOWN
+        | 721 | 810 | 911 | 999 => Fault::Lasting,
         _ => Fault::Passing,
     }
 }

@@ -7,7 +7,7 @@ use cuzk_r1cs::CompiledCircuit;
 
 use super::cut::{Cut, Tables, WHOLE};
 use super::key::{CudaKey, KeyQueries, ResidentKey};
-use super::shared::{PassLobby, Shared};
+use super::shared::{PassLobby, SPARE_BYTES, Shared};
 use super::{device_error, no_room};
 use crate::{
     CudaError, Device, MsmPlan, PassPlan, ProofSizes, Quotient, Streaming,
@@ -27,6 +27,10 @@ const SCALAR_BYTES: u64 = 32;
 /// Windows of a sum, at most, each with so many entries left for the host.
 const MAX_WINDOWS: usize = 37;
 const MAX_ENTRIES: usize = 32;
+
+/// Bytes of a witness that is copied to page-locked memory of its own, at most, so that `start` does not wait for the card. Allocating
+/// as much as a full WindowPoSt has takes longer than that.
+pub(super) const MAX_COPIED_WITNESS: usize = SPARE_BYTES / 2;
 
 /// A compiled circuit, ready to be proved.
 pub(super) struct CudaCircuit {
@@ -98,15 +102,21 @@ impl CudaCircuit {
                 .resize(tables.resident_bytes(shape.domain_size(), sizes));
             Some(key)
         };
+        let witness = witness_bytes(circuit);
         let (key, plan, room) = match resident() {
-            Some(key) if shared.expect_rooms().is_ok() => (KeyQueries::Resident(key), WHOLE, None),
+            Some(key) if shared.expect_rooms().is_ok() => {
+                let uploader = (witness > MAX_COPIED_WITNESS).then(|| shared.uploader());
+                let key = KeyQueries::Resident(key, uploader.transpose()?);
+                (key, WHOLE, None)
+            }
             on_card => streamed(shared, (key, on_card), sizes)?,
         };
         shared.expect_rooms()?;
         drop(turn);
         let cut = |plan| Cut::new(plan, shape.domain_size(), &tables);
-        let (witness, small) = match &key {
-            KeyQueries::Resident(_) => (witness_bytes(circuit), None),
+        let (copied, small) = match &key {
+            KeyQueries::Resident(_, None) => (witness, None),
+            KeyQueries::Resident(_, Some(_)) => (0, None),
             KeyQueries::Streamed(..) => (0, plan.smaller().map(cut)),
         };
         let cut = cut(plan);
@@ -125,7 +135,7 @@ impl CudaCircuit {
             cut,
             small,
             sizes,
-            transfer_bytes: witness + mark_bytes() + results,
+            transfer_bytes: copied + mark_bytes() + results,
             lobby: Arc::new(PassLobby::new()),
         })
     }
@@ -138,7 +148,7 @@ impl CudaCircuit {
     /// The pass that can be queued now: of whole queries where the key is on the card, else of the largest parts for which there is
     /// memory. With less than the smallest take, that is one of one proof, whose own allocations tell what is missing.
     pub(super) fn next_pass(&self, device: &Device) -> (&Cut, PassPlan) {
-        if let KeyQueries::Resident(_) = self.key {
+        if let KeyQueries::Resident(..) = self.key {
             return (&self.cut, self.cut.plan);
         }
         let available = device.available_memory();

@@ -27,7 +27,7 @@ use crate::{
 /// Page-locked blocks: enough that the file is read while several copies are under way.
 const NUM_BLOCKS: usize = 6;
 const BLOCK_BYTES: usize = 32 << 20;
-/// Page-locked memory of a device that has streamed a key.
+/// Page-locked memory of a device that has an uploader.
 pub(super) const STAGING_BYTES: usize = NUM_BLOCKS * BLOCK_BYTES;
 /// Bytes that a thread reads at a time.
 const READ_BYTES: usize = 1 << 20;
@@ -37,7 +37,7 @@ const MAX_THREADS: usize = 8;
 /// No position of a query.
 const NO_POINT: u32 = u32::MAX;
 
-/// What brings keys to a card: threads that read, and page-locked memory from which the card copies.
+/// What brings keys and large witnesses to a card: threads that read, and page-locked memory from which the card copies.
 pub(super) struct Uploader {
     staging: Mutex<Staging>,
     threads: ThreadPool,
@@ -68,9 +68,53 @@ impl Uploader {
         self.threads.install(work)
     }
 
-    fn staging(&self) -> MutexGuard<'_, Staging> {
-        // An upload that panicked waited for its copies.
-        self.staging.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The blocks, for one pass.
+    pub(super) fn blocks<'a>(&'a self, device: &'a Device) -> Blocks<'a> {
+        Blocks {
+            device,
+            threads: &self.threads,
+            // An upload that panicked waited for its copies.
+            staging: self.staging.lock().unwrap_or_else(PoisonError::into_inner),
+        }
+    }
+}
+
+/// The uploader in the hands of a pass.
+pub(super) struct Blocks<'a> {
+    device: &'a Device,
+    threads: &'a ThreadPool,
+    staging: MutexGuard<'a, Staging>,
+}
+
+impl Blocks<'_> {
+    /// Uploads `len` values that lie in `pieces`, one behind the other. Whatever is queued from now on may use them.
+    pub(super) fn upload<T: Plain>(
+        &mut self,
+        len: usize,
+        pieces: &[&[u8]],
+    ) -> Result<DeviceBuffer<T>, CudaError> {
+        let reserved = self.device.session().reserve(len)?;
+        let bytes = len * size_of::<T>();
+        self.fill(reserved, bytes, |first, part| {
+            joined::copy(pieces, first, part);
+            Ok(())
+        })
+    }
+
+    /// Uploads `bytes` bytes to reserved memory; `read` writes those from a first one on, on many threads.
+    fn fill<T: Plain>(
+        &mut self,
+        reserved: Reserved<T>,
+        bytes: usize,
+        read: impl Fn(usize, &mut [u8]) -> Result<(), CudaError> + Sync,
+    ) -> Result<DeviceBuffer<T>, CudaError> {
+        let (threads, session) = (self.threads, self.device.session());
+        self.staging
+            .upload(session, reserved, bytes, |first, block| {
+                let parts = block.par_chunks_mut(READ_BYTES).enumerate();
+                let read = |(number, part)| read(first + number * READ_BYTES, part);
+                threads.install(|| parts.try_for_each(read))
+            })
     }
 }
 
@@ -85,8 +129,7 @@ pub(super) struct Piece {
 pub(super) struct Feed<'a> {
     device: &'a Device,
     key: &'a ProvingKey,
-    uploader: &'a Uploader,
-    staging: MutexGuard<'a, Staging>,
+    blocks: Blocks<'a>,
     /// Parts that are not allocated yet.
     pieces: VecDeque<Piece>,
     /// Memory for the next part.
@@ -109,8 +152,7 @@ impl<'a> Feed<'a> {
         let mut feed = Self {
             device,
             key,
-            uploader,
-            staging: uploader.staging(),
+            blocks: uploader.blocks(device),
             pieces,
             reserved: None,
             bad_points,
@@ -149,13 +191,9 @@ impl<'a> Feed<'a> {
         };
         let (key, width) = (self.key, section.point_bytes());
         let (first_byte, bytes) = (bases.start * width, bases.len() * width);
-        let threads = &self.uploader.threads;
-        let session = self.device.session();
-        let points = self
-            .staging
-            .upload(session, reserved, bytes, |first, block| {
-                threads.install(|| read(key, section, first_byte + first, block))
-            })?;
+        let points = self.blocks.fill(reserved, bytes, |first, part| {
+            read(key, section, first_byte + first, part)
+        })?;
         self.reserve_next()?;
         let points = points.cast();
         let number = Section::QUERIES.iter().position(|query| *query == section);
@@ -164,20 +202,9 @@ impl<'a> Feed<'a> {
         Ok(points)
     }
 
-    /// Uploads `len` values that lie in `pieces`, one behind the other. Whatever is queued from now on may use them.
-    pub(super) fn upload<T: Plain>(
-        &mut self,
-        len: usize,
-        pieces: &[&[u8]],
-    ) -> Result<DeviceBuffer<T>, CudaError> {
-        let session = self.device.session();
-        let reserved = session.reserve(len)?;
-        let bytes = len * size_of::<T>();
-        self.staging
-            .upload(session, reserved, bytes, |first, block| {
-                joined::copy(pieces, first, block);
-                Ok(())
-            })
+    /// What uploads other things in the course of the pass.
+    pub(super) const fn blocks(&mut self) -> &mut Blocks<'a> {
+        &mut self.blocks
     }
 
     /// The first position of each query that holds no point, among those that passed.
@@ -195,26 +222,22 @@ pub(super) fn expect_points(bad_points: &[u32]) -> Result<(), CudaError> {
     }
 }
 
-/// Reads bytes of a query on all threads of the pool.
+/// Reads bytes of a query.
 fn read(
     key: &ProvingKey,
     section: Section,
     first_byte: usize,
     into: &mut [u8],
 ) -> Result<(), CudaError> {
-    let parts = into.par_chunks_mut(READ_BYTES).enumerate();
-    parts.try_for_each(|(number, part)| {
-        key.read(section, first_byte + number * READ_BYTES, part)
-            .map_err(|error| {
-                let source = match error {
-                    KeyError::Io { source, .. } => source,
-                    _ => std::io::ErrorKind::Other.into(),
-                };
-                CudaError::KeyRead {
-                    section,
-                    kind: source.kind(),
-                    os_error: source.raw_os_error(),
-                }
-            })
+    key.read(section, first_byte, into).map_err(|error| {
+        let source = match error {
+            KeyError::Io { source, .. } => source,
+            _ => std::io::ErrorKind::Other.into(),
+        };
+        CudaError::KeyRead {
+            section,
+            kind: source.kind(),
+            os_error: source.raw_os_error(),
+        }
     })
 }

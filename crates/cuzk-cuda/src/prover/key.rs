@@ -8,7 +8,7 @@ use std::{
 
 use cuzk_groth16::{ProvingKey, Section};
 
-use super::feed::{Feed, Uploader};
+use super::feed::{Blocks, Feed, Uploader};
 use super::shared::Shared;
 use crate::{
     CudaError, Device, DeviceKey,
@@ -83,13 +83,15 @@ impl CudaKey {
 
 /// Where a circuit finds the queries of its key.
 pub(super) enum KeyQueries {
-    Resident(Arc<ResidentKey>),
+    /// On the card. A large witness passes through the uploader.
+    Resident(Arc<ResidentKey>, Option<Arc<Uploader>>),
+    /// In its file, from which it passes through the uploader like all witnesses.
     Streamed(Arc<ProvingKey>, Arc<Uploader>),
 }
 
 /// The queries of a key in the course of a pass.
 pub(super) enum Supply<'a> {
-    Resident(&'a DeviceKey),
+    Resident(&'a DeviceKey, Option<Blocks<'a>>),
     Streamed(Box<Feed<'a>>),
 }
 
@@ -146,7 +148,7 @@ impl<'a> Supply<'a> {
         range: &Range<usize>,
     ) -> Result<(Present<'a, C>, u32), CudaError> {
         match self {
-            Self::Resident(key) => Ok((Present::All(C::query(key, section)), 0)),
+            Self::Resident(key, _) => Ok((Present::All(C::query(key, section)), 0)),
             Self::Streamed(feed) => {
                 let bases = feed.next(section, range)?;
                 Ok((Present::Part(bases), range.start as u32))
@@ -154,8 +156,8 @@ impl<'a> Supply<'a> {
         }
     }
 
-    /// Uploads what lies in `pieces`, one behind the other; what is queued from now on may use it. Beside a key on the card it
-    /// waits in page-locked memory of its own, since `start` must not; in a pass it is copied like the key's parts.
+    /// Uploads what lies in `pieces`, one behind the other; what is queued from now on may use it. Without an uploader it waits in
+    /// page-locked memory of its own, and nobody waits for that.
     pub(super) fn upload_witness<T: Plain>(
         &mut self,
         (device, transfers): (&Device, &mut Transfers),
@@ -164,8 +166,9 @@ impl<'a> Supply<'a> {
         let bytes: usize = pieces.iter().map(|piece| piece.len()).sum();
         let len = bytes / size_of::<T>();
         match self {
-            Self::Streamed(feed) => feed.upload(len, pieces),
-            Self::Resident(_) => {
+            Self::Streamed(feed) => feed.blocks().upload(len, pieces),
+            Self::Resident(_, Some(blocks)) => blocks.upload(len, pieces),
+            Self::Resident(_, None) => {
                 let session = device.session();
                 let mut buffer = session.allocate(len)?;
                 let mut first = 0;
@@ -181,7 +184,7 @@ impl<'a> Supply<'a> {
     /// The first position of each query that holds no point, where points are checked as they pass.
     pub(super) fn bad_points(&self) -> Option<&DeviceBuffer<u32>> {
         match self {
-            Self::Resident(_) => None,
+            Self::Resident(..) => None,
             Self::Streamed(feed) => Some(feed.bad_points()),
         }
     }

@@ -30,7 +30,9 @@ use cuzk_r1cs::CompiledCircuit;
 
 pub use times::ProofTimes;
 
-use self::circuit::{CudaCircuit, max_result_bytes, proof_sizes, witness_bytes};
+use self::circuit::{
+    CudaCircuit, MAX_COPIED_WITNESS, max_result_bytes, proof_sizes, witness_bytes,
+};
 use self::cut::WHOLE;
 use self::feed::STAGING_BYTES;
 use self::key::{CudaKey, KeyQueries};
@@ -126,7 +128,7 @@ impl CudaDevice {
         let prepared: &CudaCircuit = circuit.form(NAME)?;
         let waiting = shared.admit(prepared, witness)?;
         let pending = match &prepared.key {
-            KeyQueries::Resident(_) => {
+            KeyQueries::Resident(..) => {
                 let queued = shared.queue_one(&circuit, waiting)?;
                 PendingProof::new(StartTimes::default(), move || {
                     shared.complete(&circuit, queued, blinding, &seen)
@@ -205,24 +207,24 @@ impl ProverDevice for CudaDevice {
         NonZeroUsize::new(proofs).unwrap_or(NonZeroUsize::MIN)
     }
 
-    /// With a key that passes through the card there are more results, and the witness needs no copy in page-locked memory.
+    /// With a key that passes through the card there are more results, in parts of any size that its memory limit gives, and the
+    /// witness needs no copy in page-locked memory.
     fn footprint(&self, circuit: &CompiledCircuit) -> Footprint {
         let (device, streaming) = (&self.shared.device, self.shared.streaming);
         let counts = QueryCounts::of_circuit(&circuit.shape(), circuit.densities());
         let plan = match streaming {
             Streaming::Planned(plan) => Some(plan),
             Streaming::All | Streaming::WhatDoesNotFit => {
-                PassPlan::within(proof_sizes(device, circuit), device.available_memory()).ok()
+                PassPlan::within(proof_sizes(device, circuit), device.memory_limit()).ok()
             }
         };
-        let smaller = plan.and_then(PassPlan::smaller);
-        let plans = [Some(WHOLE), plan, smaller].into_iter().flatten();
+        let plans = [Some(WHOLE), plan, WHOLE.smaller()].into_iter().flatten();
         let results = plans.map(|plan| max_result_bytes(&counts, plan));
         let results = results.fold(0, usize::max);
         let partition = witness_bytes(circuit);
         let copied = match streaming {
-            Streaming::WhatDoesNotFit => partition,
-            Streaming::All | Streaming::Planned(_) => 0,
+            Streaming::WhatDoesNotFit if partition <= MAX_COPIED_WITNESS => partition,
+            _ => 0,
         };
         Footprint {
             partition_bytes: partition,

@@ -167,7 +167,10 @@ impl<'a> Pass<'a> {
         };
         let marks = Marks::new(device)?;
         let supply = match &circuit.key {
-            KeyQueries::Resident(key) => Supply::Resident(key.queries()),
+            KeyQueries::Resident(key, uploader) => {
+                let blocks = uploader.as_ref().map(|uploader| uploader.blocks(device));
+                Supply::Resident(key.queries(), blocks)
+            }
             KeyQueries::Streamed(key, uploader) => {
                 let transfers = &mut first.transfers;
                 let pieces = pieces(cut, times_h);

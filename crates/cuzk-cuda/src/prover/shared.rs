@@ -179,7 +179,7 @@ impl Shared {
             .expect_points(&arrived)
             .map_err(|error| key_error(error, key.origin()))?;
         let sums = match &prepared.key {
-            KeyQueries::Resident(_) => queued.read(&arrived),
+            KeyQueries::Resident(..) => queued.read(&arrived),
             // There is a sum for each part of the key.
             KeyQueries::Streamed(_, uploader) => uploader.install(|| queued.read(&arrived)),
         };
