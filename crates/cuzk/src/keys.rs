@@ -150,14 +150,15 @@ impl KeyStore {
         }
     }
 
-    /// What the system refuses it will refuse for another file, too; a key that is no key can be replaced.
+    /// What the system refuses it will refuse for another file, too; a key that is no key can be replaced. By hand: a command
+    /// that overwrites it, ready to be pasted, would put a key for development in the place of a real one.
     fn with_way_out(&self, id: CircuitId, error: anyhow::Error) -> anyhow::Error {
         match class_of(&error) {
             ExitClass::Key => failure(
                 ExitClass::Key,
                 format!(
-                    "{}; get the file again, or make a key for development: cuzk key setup --circuit {id} --keys {} \
-                     --force",
+                    "{}; fetch or copy the file again, or remove it; where it was one for development, remove it and make \
+                     another: cuzk key setup --circuit {id} --keys {}",
                     describe(&error),
                     shell_word(&self.folder.path)
                 ),
@@ -309,7 +310,8 @@ mod tests {
             text.contains("cuzk key setup --circuit winning-2k"),
             "{text}"
         );
-        assert!(text.ends_with("--force"), "{text}");
+        assert!(text.contains("fetch or copy the file again"), "{text}");
+        assert!(!text.contains("--force"), "{text}");
     }
 
     #[test]

@@ -210,7 +210,7 @@ fn a_key_that_was_cut_is_named_with_its_defect_and_the_way_out() {
     let (home, params) = with_key();
     let bytes = fs::read(&params).expect("the key");
     fs::write(&params, &bytes[..bytes.len() / 2]).expect("a shorter key");
-    let way_out = "cuzk key setup --circuit wpost-2k --keys keys --force";
+    let way_out = "fetch or copy the file again, or remove it";
 
     let doctor = run(home.path(), "doctor --keys keys").expect_code(4);
     for words in ["wpost-2k CANNOT BE USED", "cut in section", way_out] {
