@@ -306,7 +306,8 @@ fn placement(core: &Core, device: usize, job: &Job) -> Placement {
     }
 }
 
-/// A partition's circuit on a device, loaded when the device sees it for the first time.
+/// A partition's circuit on a device, loaded where the device has it not. Where memory is short, idle circuits leave the device
+/// for it, and are loaded again when they are used.
 async fn on_device(
     core: &Arc<Core>,
     device: usize,
@@ -317,9 +318,20 @@ async fn on_device(
         return Ok(circuit);
     }
     let (prover, resident) = (core.devices.get(device), Arc::clone(&lease.resident));
+    let shared = Arc::clone(core);
     let work = move || {
-        let key = prover.load_key(Arc::clone(&resident.key))?;
-        let circuit = prover.load_circuit(&key, resident.circuit.clone())?;
+        let load = || {
+            let key = prover.load_key(Arc::clone(&resident.key))?;
+            prover.load_circuit(&key, resident.circuit.clone())
+        };
+        let circuit = load().or_else(|error| {
+            let is_short = error.blame() == Blame::Memory;
+            if is_short && shared.residency.free_idle_on_device(device) {
+                load()
+            } else {
+                Err(error)
+            }
+        })?;
         resident.put_on_device(device, circuit.clone());
         Ok(circuit)
     };

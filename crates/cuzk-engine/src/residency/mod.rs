@@ -64,7 +64,7 @@ pub(crate) struct Resident {
     pub(crate) key: Arc<ProvingKey>,
     pub(crate) circuit: Arc<CompiledCircuit>,
     pub(crate) verifying_key: Arc<PreparedVerifyingKey>,
-    /// The circuit on each device that used it.
+    /// The circuit on each device that used it and did not need the memory for another one since.
     on_devices: Vec<Mutex<Option<LoadedCircuit>>>,
     _counted: Counted,
     permit: Permit<Rank>,
@@ -212,9 +212,20 @@ impl Residency {
 
     /// Takes the circuits off a device; what they hold there is freed with them.
     pub(crate) fn take_off_device(&self, device: usize) -> Vec<LoadedCircuit> {
+        self.take_off_where(device, |_| true)
+    }
+
+    /// Frees what circuits hold on a device that nobody leases; whether there were any. Not for later, as the reaper would:
+    /// the device's memory is wanted now.
+    pub(crate) fn free_idle_on_device(&self, device: usize) -> bool {
+        let idle = self.take_off_where(device, |entry| entry.num_leases == 0);
+        !idle.is_empty()
+    }
+
+    fn take_off_where(&self, device: usize, may_go: impl Fn(&Entry) -> bool) -> Vec<LoadedCircuit> {
         let state = lock(&self.state);
-        let places = state.entries.values().map(|entry| &entry.place);
-        let taken = places.filter_map(|place| match place {
+        let going = state.entries.values().filter(|entry| may_go(entry));
+        let taken = going.filter_map(|entry| match &entry.place {
             EntryPlace::Resident(resident) => lock(&resident.on_devices[device]).take(),
             EntryPlace::Absent | EntryPlace::Loading(_) => None,
         });

@@ -1,6 +1,7 @@
 //! The engine on a fake device and virtual time. Every test ends with counters at zero and a next job that succeeds.
 
 mod cancelling;
+mod crowding;
 mod devices;
 mod failures;
 mod history;

@@ -13,11 +13,19 @@ use cuzk_r1cs::CompiledCircuit;
 use super::FakeWorld;
 use super::script::FaultKind;
 
+const OUT_OF_MEMORY: DeviceError = DeviceError::OutOfMemory {
+    device: "fake",
+    needed_bytes: 2,
+    free_bytes: 1,
+};
+
 /// Proves tiny circuits with the reference device.
 #[derive(Debug)]
 pub struct FakeDevice {
     world: Weak<FakeWorld>,
     index: usize,
+    /// Each circuit on the device is an owner.
+    card: Arc<()>,
 }
 
 impl FakeDevice {
@@ -25,6 +33,7 @@ impl FakeDevice {
         Self {
             world: Arc::downgrade(world),
             index,
+            card: Arc::default(),
         }
     }
 
@@ -41,11 +50,7 @@ impl FakeDevice {
                 device: "fake",
                 source: "scripted loss".into(),
             }),
-            Some(FaultKind::OutOfMemory) => Err(DeviceError::OutOfMemory {
-                device: "fake",
-                needed_bytes: 2,
-                free_bytes: 1,
-            }),
+            Some(FaultKind::OutOfMemory) => Err(OUT_OF_MEMORY),
             Some(FaultKind::Invalid) => Err(DeviceError::Unsatisfied { row: 7 }),
             Some(FaultKind::Refused) => Err(DeviceError::VariableKind { variable: 7 }),
             other => Ok(other),
@@ -70,7 +75,12 @@ impl ProverDevice for FakeDevice {
         circuit: Arc<CompiledCircuit>,
     ) -> Result<LoadedCircuit, DeviceError> {
         self.scripted(Stage::Load)?;
-        ReferenceDevice.load_circuit(key, circuit)
+        let num_loaded = Arc::strong_count(&self.card) - 1;
+        let world = self.world.upgrade();
+        if world.is_some_and(|world| num_loaded >= world.script.max_circuits()) {
+            return Err(OUT_OF_MEMORY);
+        }
+        LoadedCircuit::new(key, circuit, |_| Ok(Arc::clone(&self.card)))
     }
 
     fn start(&self, partition: Partition) -> Result<PendingProof, DeviceError> {

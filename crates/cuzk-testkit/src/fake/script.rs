@@ -61,6 +61,7 @@ struct State {
     proofs_per_pass: Option<NonZeroUsize>,
     pass: Option<Pass>,
     evicted: Vec<CircuitId>,
+    max_circuits: Option<usize>,
 }
 
 /// Durations that a step may have.
@@ -147,6 +148,16 @@ impl Script {
     /// Partitions that they compute together.
     pub(super) fn proofs_per_pass(&self) -> NonZeroUsize {
         self.lock().proofs_per_pass.unwrap_or(NonZeroUsize::MIN)
+    }
+
+    /// Gives each device memory for so many circuits.
+    pub fn hold_circuits(&self, max_circuits: usize) {
+        self.lock().max_circuits = Some(max_circuits);
+    }
+
+    /// How many circuits a device has memory for.
+    pub(super) fn max_circuits(&self) -> usize {
+        self.lock().max_circuits.unwrap_or(usize::MAX)
     }
 
     /// Circuits whose source was told that they were evicted, in order.
