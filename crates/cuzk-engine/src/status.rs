@@ -20,6 +20,9 @@ pub(crate) fn snapshot(core: &Core) -> Snapshot {
     let uptime = core.bus.uptime();
     let residents = residents(core);
     let mut degraded = ending::degraded(core);
+    // Whoever holds the registry may count buffers on the bus, so nobody who holds the bus may want the registry.
+    let budget = budget(core);
+    let draining = *lock(&core.draining);
     core.bus.view(|folds| {
         let running = running(core, folds, uptime);
         degraded.extend(running.iter().filter(|step| step.stalled).map(stalled));
@@ -29,7 +32,7 @@ pub(crate) fn snapshot(core: &Core) -> Snapshot {
             residents,
             queues: queues(&unfinished),
             totals: folds.totals,
-            budget: budget(core),
+            budget,
             buffers: BufferClass::ALL
                 .map(|class| {
                     (
@@ -44,7 +47,7 @@ pub(crate) fn snapshot(core: &Core) -> Snapshot {
             running,
             ready: (core.ready.len(), core.ready.capacity()),
             degraded,
-            draining: *lock(&core.draining),
+            draining,
         }
     })
 }

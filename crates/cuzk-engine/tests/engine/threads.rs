@@ -1,5 +1,7 @@
 //! The same engine on real threads and real time, where nothing happens in the same order twice.
 
+use std::sync::mpsc;
+
 use cuzk_engine::CancelReason;
 use cuzk_testkit::fake::{Fault, FaultKind};
 
@@ -59,4 +61,31 @@ async fn jobs_that_end_in_every_way_leave_nothing_behind() {
     assert!(engine.snapshot().budget.peak_bytes <= 24 * MIB);
     serves_on(&engine).await;
     engine.shutdown().await;
+}
+
+#[test]
+fn a_snapshot_may_be_taken_while_jobs_end() {
+    let (done, is_done) = mpsc::channel();
+    // A test whose threads wait for each other must fail, not wait for them.
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+        runtime.block_on(async {
+            let mut parts = world().parts(1);
+            parts.executor = None;
+            let engine = start(settings(), parts);
+            let observer = {
+                let engine = engine.clone();
+                std::thread::spawn(move || while !engine.snapshot().draining {})
+            };
+            for index in 0..500 {
+                let job = submit(&engine, winning(), &index.to_string()).await;
+                engine.cancel(job).expect("it is known");
+            }
+            engine.shutdown().await;
+            observer.join().expect("no panic");
+        });
+        done.send(()).expect("the test waits");
+    });
+    let ended = is_done.recv_timeout(seconds(60));
+    ended.expect("it ends in time");
 }
