@@ -42,13 +42,9 @@ pub(crate) async fn admit(core: &Core, request: JobRequest) -> Result<Admitted, 
     }
     let (plan, material) = decode(core, &request).await?;
     expect_within_budget(core, &plan)?;
-    // It may have begun while this was decoded.
-    if *lock(&core.draining) {
-        return Err(SubmitError::Draining);
-    }
     let asked_for = request.job_id;
     let job = new_job(core, request, &plan, key, material);
-    if let Err(twin) = core.registry.insert(&job) {
+    if let Err(twin) = insert(core, &job)? {
         return match asked_for {
             Some(id) if id == twin.id => Err(SubmitError::DuplicateJob { job: id }),
             _ => Ok(Admitted::Joined(twin)),
@@ -61,6 +57,15 @@ pub(crate) async fn admit(core: &Core, request: JobRequest) -> Result<Admitted, 
         priority: job.priority,
     });
     Ok(Admitted::New(job))
+}
+
+/// Adds a job, unless draining began while it was decoded: whoever began it finds all jobs that there will be.
+fn insert(core: &Core, job: &Arc<Job>) -> Result<Result<(), Arc<Job>>, SubmitError> {
+    let draining = lock(&core.draining);
+    if *draining {
+        return Err(SubmitError::Draining);
+    }
+    Ok(core.registry.insert(job))
 }
 
 /// Decodes within a place that is reserved first, so that a flood of bad requests takes no more than one of good ones.

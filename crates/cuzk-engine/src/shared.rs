@@ -50,6 +50,7 @@ pub(crate) struct Core {
     /// Requests that are decoded at the same time.
     pub(crate) decoders: Semaphore,
     pub(crate) presence: Arc<Presence>,
+    /// Locked while a job is added, so that no job comes after it was set.
     pub(crate) draining: Mutex<bool>,
     /// Set when no device is left.
     pub(crate) lost: Completion<DevicesLost>,

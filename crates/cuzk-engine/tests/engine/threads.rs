@@ -2,7 +2,7 @@
 
 use std::sync::mpsc;
 
-use cuzk_engine::CancelReason;
+use cuzk_engine::{CancelReason, SubmitError};
 use cuzk_testkit::fake::{Fault, FaultKind};
 
 use super::*;
@@ -61,6 +61,44 @@ async fn jobs_that_end_in_every_way_leave_nothing_behind() {
     assert!(engine.snapshot().budget.peak_bytes <= 24 * MIB);
     serves_on(&engine).await;
     engine.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_job_that_comes_while_the_engine_shuts_down_is_refused_or_ends() {
+    let world = world();
+    for round in 0..200 {
+        let mut parts = world.parts(1);
+        parts.executor = None;
+        let engine = start(settings(), parts);
+        let clients = (0..3).map(|client| {
+            let engine = engine.clone();
+            tokio::spawn(async move {
+                let mut jobs = Vec::new();
+                for index in 0.. {
+                    let payload = format!("{client} {index}");
+                    let request = JobRequest::new(request(winning(), &payload));
+                    match engine.submit(request).await {
+                        Ok(submitted) => jobs.push(submitted.job),
+                        Err(SubmitError::Draining) => break,
+                        Err(_) => tokio::task::yield_now().await,
+                    }
+                }
+                jobs
+            })
+        });
+        let clients: Vec<_> = clients.collect();
+        tokio::time::sleep(Duration::from_millis(2)).await;
+        engine.shutdown().await;
+        for client in clients {
+            for job in client.await.expect("no panic") {
+                let ended = engine.wait(job, Some(seconds(20))).await;
+                assert!(
+                    matches!(ended, Ok(JobStatus::Ended(_))),
+                    "round {round}: {ended:?}"
+                );
+            }
+        }
+    }
 }
 
 #[test]
