@@ -78,22 +78,7 @@ pub(crate) fn run(workspace: &Workspace, args: &GpuArgs) -> Result<()> {
         messages = build_tests(workspace, &args.archs)?;
         Ok(())
     })?;
-    let test = |target| {
-        executable(&messages, target).with_context(|| format!("cargo built no tests of {target}"))
-    };
-    let (conformance, lost) = (test("gpu_conformance")?, test("cuzk_cuda")?);
-    let cuzk = workspace.target()?.join("release/cuzk");
-    for (step, name, program) in [
-        ("strip cuzk", "cuzk", &cuzk),
-        ("strip gpu_conformance", "gpu_conformance", &conformance),
-        ("strip gpu_loss", "gpu_loss", &lost),
-    ] {
-        steps.command(step, {
-            let mut strip = workspace.command("strip", &["--strip-all", "-o"]);
-            strip.arg(out.join(name)).arg(program);
-            strip
-        })?;
-    }
+    strip(&mut steps, workspace, &messages, &out)?;
     if args.peer {
         let place = (out.as_path(), messages.as_slice());
         peer::build(&mut steps, workspace, &args.nvcc, &args.archs, place)?;
@@ -113,6 +98,27 @@ pub(crate) fn run(workspace: &Workspace, args: &GpuArgs) -> Result<()> {
         "{} takes {bytes} bytes, more than {MAX_BYTES}",
         out.display()
     );
+    Ok(())
+}
+
+/// Strips the programs into the folder; `messages` are those of the build of the tests.
+fn strip(steps: &mut Steps, workspace: &Workspace, messages: &[u8], out: &Path) -> Result<()> {
+    let test = |target| {
+        executable(messages, target).with_context(|| format!("cargo built no tests of {target}"))
+    };
+    let (conformance, lost) = (test("gpu_conformance")?, test("cuzk_cuda")?);
+    let cuzk = workspace.target()?.join("release/cuzk");
+    for (step, name, program) in [
+        ("strip cuzk", "cuzk", &cuzk),
+        ("strip gpu_conformance", "gpu_conformance", &conformance),
+        ("strip gpu_loss", "gpu_loss", &lost),
+    ] {
+        steps.command(step, {
+            let mut strip = workspace.command("strip", &["--strip-all", "-o"]);
+            strip.arg(out.join(name)).arg(program);
+            strip
+        })?;
+    }
     Ok(())
 }
 
