@@ -117,6 +117,25 @@ fn message() -> SubmitProofRequest {
     }
 }
 
+/// Cuts the last byte off every payload, or removes the files.
+fn damage_payloads(folder: &Path, is_gone: bool) {
+    let payloads = std::fs::read_dir(folder.join("payloads")).expect("payloads");
+    let mut count = 0;
+    for payload in payloads {
+        let path = payload.expect("an entry").path();
+        if is_gone {
+            std::fs::remove_file(&path).expect("it is removed");
+        } else {
+            let file = std::fs::File::options().write(true).open(&path);
+            let file = file.expect("a file");
+            let len = file.metadata().expect("its length").len();
+            file.set_len(len - 1).expect("it is cut");
+        }
+        count += 1;
+    }
+    assert_eq!(count, 1);
+}
+
 fn expect_loss(ended: Result<Drained, ServeError>) {
     match ended {
         Err(ServeError::Devices(lost)) => assert_eq!(lost.reason, "scripted loss"),
@@ -169,4 +188,45 @@ async fn a_daemon_without_a_device_ends_and_the_next_one_that_has_one_proves_its
     drop(client);
     daemon.stop.cancel();
     daemon.ended(folder.path()).await.expect("it ends in order");
+}
+
+#[tokio::test]
+async fn a_job_whose_payload_is_damaged_fails_with_the_reason_and_the_next_one_is_proved() {
+    for is_gone in [false, true] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let daemon = Daemon::start(folder.path(), true).await.expect("it serves");
+        let mut client = ProvingEngineClient::new(daemon.connect().await);
+        let submitted = client.submit_proof(message()).await.expect("accepted");
+        let request = AwaitProofRequest {
+            job_id: submitted.into_inner().job_id,
+            timeout_ms: 0,
+        };
+        drop(client);
+        expect_loss(daemon.ended(folder.path()).await);
+        damage_payloads(folder.path(), is_gone);
+
+        let daemon = Daemon::start(folder.path(), false).await;
+        let daemon = daemon.expect("it serves");
+        let mut client = ProvingEngineClient::new(daemon.connect().await);
+        let answer = client.await_proof(request).await.expect("an answer");
+        let answer = answer.into_inner();
+        let failed = await_proof_response::Status::Failed;
+        assert_eq!(answer.status(), failed);
+        let words = if is_gone { "reading" } else { "cannot be read" };
+        assert!(answer.error_message.contains(words), "{answer:?}");
+
+        let mut other = message();
+        other.randomness = vec![8; 32].into();
+        let submitted = client.submit_proof(other).await.expect("accepted");
+        let request = AwaitProofRequest {
+            job_id: submitted.into_inner().job_id,
+            timeout_ms: 0,
+        };
+        let answer = client.await_proof(request).await.expect("an answer");
+        let completed = await_proof_response::Status::Completed;
+        assert_eq!(answer.into_inner().status(), completed);
+        drop(client);
+        daemon.stop.cancel();
+        daemon.ended(folder.path()).await.expect("it ends in order");
+    }
 }

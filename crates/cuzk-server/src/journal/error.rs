@@ -46,6 +46,17 @@ impl JournalError {
             _ => false,
         }
     }
+
+    /// Whether what was written about one job is damaged or gone, and the journal is whole otherwise.
+    pub fn is_of_one_job(&self) -> bool {
+        match self {
+            Self::Record { .. } => true,
+            Self::Spool(SpoolError::Read { source, .. }) => {
+                source.kind() == io::ErrorKind::NotFound
+            }
+            _ => false,
+        }
+    }
 }
 
 fn is_full(error: &io::Error) -> bool {

@@ -267,9 +267,17 @@ impl Ledger {
         let wanted = Arc::clone(unfinished);
         let message = self
             .in_journal(move |journal| journal.request(&wanted))
-            .await?;
-        let message = message.unwrap_or_default();
-        match self.submit_again(unfinished, message).await {
+            .await;
+        let submitted = match message {
+            Ok(message) => {
+                let message = message.unwrap_or_default();
+                self.submit_again(unfinished, message).await
+            }
+            // It must not keep the daemon from its other jobs.
+            Err(error) if error.is_of_one_job() => Err((ErrorClass::Resource, error.to_string())),
+            Err(error) => return Err(error),
+        };
+        match submitted {
             Ok(()) => tracing::info!(%job, "a job of an earlier run goes on"),
             Err((ErrorClass::Busy, _)) => return Ok(false),
             Err((class, error)) => {
