@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_proof_file_is_read_back_in_every_encoding() {
+    fn a_result_file_is_read_back_in_every_encoding() {
         // A raw proof begins with a compressed point, so with the top bit set.
         let proof: Vec<u8> = (0..192_u32).map(|i| 0x80 | (i * 37) as u8).collect();
         for encoding in ProofEncoding::value_variants() {

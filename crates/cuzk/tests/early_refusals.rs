@@ -23,6 +23,22 @@ fn refused(line: &str, code: i32, words: &str) -> Run {
 }
 
 #[test]
+fn terms_are_for_a_daemon_and_a_record_needs_a_folder() {
+    for terms in ["--deadline 5s", "--priority high", "--request-id r"] {
+        let line = format!(
+            "prove winning --vanilla v --registered-proof 0 --miner-id 1000 --randomness {} {terms}",
+            "2a".repeat(32)
+        );
+        refused(&line, 2, "--addr");
+    }
+    refused(
+        "bench load --circuit winning-2k --out missing/record.json",
+        6,
+        "missing/record.json",
+    );
+}
+
+#[test]
 fn a_value_that_cannot_be_read_is_named_with_what_is_expected() {
     for (line, words) in [
         (

@@ -8,18 +8,24 @@ use cuzk_proto::v1::{Priority, ProofKind, SubmitProofRequest};
 
 use crate::config::{Syntax, Value};
 
-/// On which terms a daemon proves.
+/// On which terms a daemon proves; for commands whose option `addr` names it.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Daemon")]
 pub(crate) struct Terms {
     /// A name for the request: the same request under the same name is proved once
-    #[arg(long, value_name = "ID", default_value = "", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "ID",
+        default_value = "",
+        hide_default_value = true,
+        requires = "addr"
+    )]
     request_id: String,
     /// How urgent [default: by kind]
-    #[arg(long, value_name = "PRIORITY")]
+    #[arg(long, value_name = "PRIORITY", requires = "addr")]
     priority: Option<PriorityArg>,
     /// When the proof is of no use any more, such as 90s
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = time, requires = "addr")]
     deadline: Option<Duration>,
 }
 

@@ -29,11 +29,11 @@ use crate::{
     local::{Shown, start_device, start_engine, start_runtime, unless_lost},
     memory::PeakMeter,
     output::Page,
-    proof_file::ProofFile,
     request_args::{
         FileRequest, PayloadFiles, PoRepArgs, SnapDealsArgs, WindowPoStArgs, WinningPoStArgs,
         refused,
     },
+    result_file::ResultFile,
     session::Session,
     units,
 };
@@ -182,7 +182,11 @@ struct AskResult {
 
 pub(crate) fn run(args: &ProveArgs, session: &Session) -> anyhow::Result<()> {
     let (request, options) = args.kind.read()?;
-    let out = options.out.as_deref().map(ProofFile::prepare).transpose()?;
+    let out = options
+        .out
+        .as_deref()
+        .map(ResultFile::prepare)
+        .transpose()?;
     let destination = Destination {
         file: out,
         options,
@@ -266,7 +270,7 @@ fn ask(
 
 /// Where the proof goes, and all else that both ways of proving need.
 struct Destination<'a> {
-    file: Option<ProofFile>,
+    file: Option<ResultFile>,
     options: &'a ProveOptions,
     session: &'a Session,
 }

@@ -41,6 +41,7 @@ use crate::{
     memory::PeakMeter,
     option_values::{bytes, circuit, count, key_and_value},
     request_args::decode,
+    result_file::ResultFile,
     session::Session,
     verification::verify_statement,
 };
@@ -118,6 +119,7 @@ pub(super) fn run(args: &LoadArgs, session: &Session) -> anyhow::Result<()> {
         (None, None) => return Err(failure(ExitClass::Usage, "neither --circuit nor --mix")),
     };
     let settings = args.settings()?;
+    let out = args.out.as_deref().map(ResultFile::prepare).transpose()?;
     let options = DeviceOptions::new(args.device, threads);
     // Who proves must be there before keys and sectors are made.
     let device = start_device(options.limited(args.device_memory_limit, "--device-memory-limit")?)?;
@@ -137,7 +139,7 @@ pub(super) fn run(args: &LoadArgs, session: &Session) -> anyhow::Result<()> {
         None => bench.load_engine(settings.clone())?,
     };
     let result = LoadResult::new(&measured);
-    if let Some(path) = &args.out {
+    if let Some(file) = &out {
         let record = Record {
             mix: mix.to_string(),
             settings: args.addr.is_none().then_some(&settings),
@@ -146,7 +148,7 @@ pub(super) fn run(args: &LoadArgs, session: &Session) -> anyhow::Result<()> {
             result: &result,
             measured: &measured,
         };
-        record.write(path)?;
+        record.write(file)?;
     }
     session.output.result(&result, |page| result.write(page))?;
     if result.failed == 0 {

@@ -1,6 +1,6 @@
 //! Everything about a run in one file, so that a number can be looked into after the machine is gone.
 
-use std::{fs::File, io::BufWriter, num::NonZeroUsize, path::Path};
+use std::num::NonZeroUsize;
 
 use anyhow::Context as _;
 use cuzk_engine::{EngineSettings, Span};
@@ -8,7 +8,7 @@ use cuzk_groth16::DeviceDescription;
 use serde_json::{Value, json};
 
 use super::report::{LoadResult, Measured};
-use crate::exit::{ExitClass, OrExit as _};
+use crate::result_file::ResultFile;
 
 /// What a record is made from.
 pub(super) struct Record<'a> {
@@ -26,14 +26,8 @@ impl Record<'_> {
     ///
     /// # Errors
     /// Resource, when the file cannot be written.
-    pub(super) fn write(&self, path: &Path) -> anyhow::Result<()> {
-        let cannot = || format!("writing the record {}", path.display());
-        let file = File::create(path).or_exit(ExitClass::Resource, cannot)?;
-        let mut file = BufWriter::new(file);
-        serde_json::to_writer_pretty(&mut file, &self.value()?)
-            .map_err(std::io::Error::from)
-            .and_then(|()| std::io::Write::flush(&mut file))
-            .or_exit(ExitClass::Resource, cannot)
+    pub(super) fn write(&self, file: &ResultFile) -> anyhow::Result<()> {
+        file.write(&serde_json::to_vec_pretty(&self.value()?)?)
     }
 
     fn value(&self) -> anyhow::Result<Value> {

@@ -1,4 +1,4 @@
-//! A proof takes minutes, and whether its file can be written should be known before. A reader of that
+//! A proof or a measurement takes minutes, and whether its file can be written should be known before. A reader of that
 //! file never sees half of it, and what is no file (a device, a pipe) is never replaced by one.
 
 use std::{
@@ -15,15 +15,15 @@ use crate::exit::{ExitClass, OrExit as _, failure};
 /// Read and write for all, less what the process's umask takes away.
 const FILE_MODE: u32 = 0o666;
 
-/// Where a proof will be written.
+/// Where a result will be written.
 #[derive(Debug)]
-pub(crate) struct ProofFile {
+pub(crate) struct ResultFile {
     given: PathBuf,
     /// With links followed, so that they stay.
     target: PathBuf,
 }
 
-impl ProofFile {
+impl ResultFile {
     /// Makes sure that a file can be written at `path`, and writes none.
     ///
     /// # Errors
@@ -39,8 +39,7 @@ impl ProofFile {
             return Err(failure(
                 ExitClass::Resource,
                 format!(
-                    "{} exists and is not a regular file; without --out the proof goes to standard \
-                     output",
+                    "{} exists and is not a regular file; name another, or leave --out out",
                     path.display()
                 ),
             ));
@@ -94,7 +93,7 @@ mod tests {
     use crate::{exit::class_of, input_file::tests::pipe_in};
 
     fn refusal(path: &Path) -> String {
-        let error = ProofFile::prepare(path).unwrap_err();
+        let error = ResultFile::prepare(path).unwrap_err();
         assert_eq!(class_of(&error), ExitClass::Resource);
         let text = format!("{error:#}");
         assert!(text.contains(path.to_str().unwrap()), "{text}");
@@ -105,7 +104,7 @@ mod tests {
     fn nothing_is_written_before_the_proof_is() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("proof.bin");
-        let file = ProofFile::prepare(&path).unwrap();
+        let file = ResultFile::prepare(&path).unwrap();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         for content in [b"one", b"two"] {
             file.write(content).unwrap();
@@ -137,7 +136,7 @@ mod tests {
         let (file, link) = (folder.path().join("file"), folder.path().join("link"));
         fs::write(&file, "old").unwrap();
         symlink(&file, &link).unwrap();
-        ProofFile::prepare(&link).unwrap().write(b"new").unwrap();
+        ResultFile::prepare(&link).unwrap().write(b"new").unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"new");
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     }
@@ -147,7 +146,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (ordinary, proof) = (folder.path().join("a"), folder.path().join("b"));
         fs::write(&ordinary, "").unwrap();
-        ProofFile::prepare(&proof).unwrap().write(b"x").unwrap();
+        ResultFile::prepare(&proof).unwrap().write(b"x").unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
         assert_eq!(mode(&proof), mode(&ordinary));
     }
