@@ -5,7 +5,7 @@ use std::{
     thread::{Builder, JoinHandle},
 };
 
-use crate::turn::lock;
+use crate::sync::lock;
 
 /// Threads that run to their ends before this is dropped. What they do must not own this.
 #[derive(Default)]

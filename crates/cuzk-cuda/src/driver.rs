@@ -28,6 +28,7 @@ use crate::{
     elements::{Base, Partial},
     host_field::Coordinate,
     kernels::{Image, Kernel},
+    sync::lock,
 };
 
 pub(crate) use launch::{Arguments, Grid};
@@ -436,7 +437,7 @@ impl Session {
     }
 
     fn function(&self, kernel: Kernel) -> Result<sys::CUfunction, CudaError> {
-        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut loaded = lock(&self.loaded);
         if let Some(function) = loaded.functions.get(kernel.name) {
             return Ok(*function);
         }
@@ -458,7 +459,7 @@ impl Session {
 
     /// Whether the kernel was ever launched.
     pub(crate) fn has_launched(&self, kernel: Kernel) -> bool {
-        let loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let loaded = lock(&self.loaded);
         loaded.functions.contains_key(kernel.name)
     }
 

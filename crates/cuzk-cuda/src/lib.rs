@@ -21,6 +21,8 @@ mod pass_plan;
 mod rooms;
 #[cfg(any(feature = "cuda", test))]
 mod spares;
+#[cfg(any(feature = "cuda", test))]
+mod sync;
 mod tables;
 #[cfg(any(feature = "cuda", test))]
 mod turn;

@@ -10,6 +10,8 @@ use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
 };
 
+use crate::sync::lock;
+
 /// Where proofs wait for a pass; each brings a `W` and gets an `R`.
 pub(crate) struct Lobby<W, R> {
     state: Mutex<State<W, R>>,
@@ -75,8 +77,7 @@ impl<W, R> Lobby<W, R> {
     }
 
     fn lock(&self) -> MutexGuard<'_, State<W, R>> {
-        // Every change of the state is complete before anything else can panic.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 

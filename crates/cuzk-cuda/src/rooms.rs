@@ -8,7 +8,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use crate::turn::lock;
+use crate::sync::lock;
 
 /// The rooms of a device.
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@
 
 use std::{collections::VecDeque, sync::Mutex};
 
-use crate::turn::lock;
+use crate::sync::lock;
 
 /// Spare blocks of one device, the oldest first.
 pub(crate) struct Spares<T> {

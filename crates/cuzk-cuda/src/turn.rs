@@ -1,7 +1,9 @@
 //! Who may queue work or take memory for long: one at a time, in the order in which they came. A lock of the standard library
 //! promises no order, and an urgent proof could wait for one pass after the other.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
+
+use crate::sync::lock;
 
 /// A lock that is fair.
 pub(crate) struct Turn {
@@ -47,11 +49,6 @@ impl Drop for TurnGuard<'_> {
         lock(&self.0.numbers).current += 1;
         self.0.changed.notify_all();
     }
-}
-
-/// What the locks of a device guard is whole after any panic.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

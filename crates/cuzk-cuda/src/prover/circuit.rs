@@ -13,7 +13,7 @@ use crate::{
     CudaError, Device, MsmPlan, PassPlan, ProofSizes, Quotient, Streaming,
     bitmap_sum::{Bitmap, BitmapSum, Selection},
     driver::{DeviceBuffer, Transfers},
-    elements::{Base, Partial},
+    elements::Partial,
     evaluation::Evaluation,
     footprint::work_bytes,
     host_field::{Coordinate, Fp, Fp2},
@@ -234,11 +234,6 @@ pub(super) fn witness_bytes(circuit: &CompiledCircuit) -> usize {
 pub(super) fn window_bytes<C: Coordinate>(num_terms: usize) -> usize {
     let plan = MsmPlan::new(num_terms);
     Transfers::rounded(plan.num_results() * size_of::<Partial<C>>())
-}
-
-/// Bytes of the result of a sum over bits.
-pub(super) const fn base_bytes<C>() -> usize {
-    size_of::<Base<C>>()
 }
 
 impl Query {

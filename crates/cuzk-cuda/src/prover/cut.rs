@@ -5,10 +5,11 @@
 
 use std::ops::Range;
 
-use super::circuit::{base_bytes, window_bytes};
+use super::circuit::window_bytes;
 use crate::{
     PassPlan, ProofSizes,
     driver::Transfers,
+    elements::Base,
     host_field::{Coordinate, Fp, Fp2},
     tables::{QueryPart, QueryTables},
 };
@@ -74,7 +75,7 @@ impl Cut {
 fn bytes_of_parts<C: Coordinate>(parts: &[QueryPart]) -> usize {
     let parts = parts.iter();
     parts
-        .map(|part| Transfers::rounded(base_bytes::<C>()) + window_bytes::<C>(part.wide.len()))
+        .map(|part| Transfers::rounded(size_of::<Base<C>>()) + window_bytes::<C>(part.wide.len()))
         .sum()
 }
 

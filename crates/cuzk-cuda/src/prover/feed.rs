@@ -8,7 +8,7 @@ use std::{
     collections::VecDeque,
     num::NonZeroUsize,
     ops::Range,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard},
 };
 
 use cuzk_groth16::{DeviceError, KeyError, ProvingKey, Section};
@@ -22,6 +22,7 @@ use crate::{
     elements::Base,
     joined,
     kernels::DeviceGroup,
+    sync::lock,
 };
 
 /// Page-locked blocks: enough that the file is read while several copies are under way.
@@ -74,7 +75,7 @@ impl Uploader {
             device,
             threads: &self.threads,
             // An upload that panicked waited for its copies.
-            staging: self.staging.lock().unwrap_or_else(PoisonError::into_inner),
+            staging: lock(&self.staging),
         }
     }
 }

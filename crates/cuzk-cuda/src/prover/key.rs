@@ -17,7 +17,7 @@ use crate::{
     host_field::{Fp, Fp2},
     kernels::DeviceGroup,
     rooms::Room,
-    turn::lock,
+    sync::lock,
 };
 
 /// A loaded key.

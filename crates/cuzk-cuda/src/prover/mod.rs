@@ -87,17 +87,18 @@ impl CudaDevice {
 
     /// Brings a key to the card, or says that it has to be streamed.
     fn bring(&self, key: &Arc<ProvingKey>) -> Result<Option<CudaKey>, CudaError> {
-        let (device, rooms) = (&self.shared.device, &self.shared.rooms);
-        let counts = key.counts();
-        // Only the decision and its memory must not be disturbed: other proofs go on during the upload.
-        let turn = self.shared.turn.wait();
-        let room = proof_bytes(&counts).max(rooms.largest());
-        let needed = key_bytes(&counts) + room;
-        if self.shared.streaming != Streaming::WhatDoesNotFit || needed > device.available_memory()
-        {
+        if self.shared.streaming != Streaming::WhatDoesNotFit {
             return Ok(None);
         }
-        let room = rooms.keep(proof_bytes(&counts));
+        let (device, rooms) = (&self.shared.device, &self.shared.rooms);
+        let counts = key.counts();
+        let own = proof_bytes(&counts);
+        // Only the decision and its memory must not be disturbed: other proofs go on during the upload.
+        let turn = self.shared.turn.wait();
+        if key_bytes(&counts) + own.max(rooms.largest()) > device.available_memory() {
+            return Ok(None);
+        }
+        let room = rooms.keep(own);
         let empty = match EmptyKey::allocate(device, key) {
             // Something else has taken memory of the card.
             Err(CudaError::OutOfMemory { .. }) => return Ok(None),

@@ -26,7 +26,8 @@ use crate::{
     lobby::{Lead, Lobby, Redeemed, Ticket},
     rooms::Rooms,
     spares::Spares,
-    turn::{Turn, lock},
+    sync::lock,
+    turn::Turn,
 };
 
 /// Page-locked memory that is kept for the next proofs: of two or three large proofs.
